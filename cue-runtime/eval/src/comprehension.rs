@@ -127,7 +127,8 @@ impl Evaluator {
         };
         match first {
             ClauseCode::If(condition) => {
-                if self.condition(*condition, env)? {
+                let at = self.program.at(body);
+                if self.read_through(at, |it| it.condition(*condition, env))? {
                     return self.clauses(rest, body, env, out);
                 }
                 Ok(())

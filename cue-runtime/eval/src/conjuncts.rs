@@ -6,7 +6,9 @@ use cue_syntax::ast::Compare;
 
 use crate::builtin::Kinds;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Key, Source, Test, VertexId};
+use crate::heap::{
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, Test, VertexId,
+};
 use crate::program::{At, Callee, Code, ExprId, Plain};
 use crate::work::Work;
 
@@ -256,21 +258,32 @@ impl Evaluator {
                 }
                 self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
             }
-            _ => match self.eval(expr, env) {
-                Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
-                Value::Datum(datum) => {
-                    self.heap.get_mut(id).content = true;
-                    self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+            _ => {
+                let (value, refused) = self.reading_ahead(id, at, |it| it.eval(expr, env));
+                // Words of a user's own stand alone.
+                let words = |it: &FaultId| self.heap.faults[*it].is_of_user();
+                let alone = matches!(&value, Value::Fault(own) if words(own));
+                if let Some(refused) = refused.filter(|_| !alone) {
+                    self.raise_id(id, refused);
                 }
-                Value::Fault(fault) => {
-                    // What is required is missed by whoever refers to it, and yet says what may stand there.
-                    let unmet = self.unmet.take().filter(|it| it.0 == fault);
-                    if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, env, it.1)) {
-                        self.take_vertex(id, target, &conjunct, work);
+                match value {
+                    Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+                    Value::Datum(datum) => {
+                        self.heap.get_mut(id).content = true;
+                        self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
                     }
-                    self.hold(id, fault, &conjunct, work);
+                    Value::Fault(fault) => {
+                        // What is required is missed by whoever refers to it, and yet says what may stand there.
+                        let unmet = self.unmet.take().filter(|it| it.0 == fault);
+                        if let Some((_, target)) =
+                            unmet.filter(|it| self.is_called(expr, env, it.1))
+                        {
+                            self.take_vertex(id, target, &conjunct, work);
+                        }
+                        self.hold(id, fault, &conjunct, work);
+                    }
                 }
-            },
+            }
         }
     }
 

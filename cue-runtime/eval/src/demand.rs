@@ -64,7 +64,7 @@ impl Evaluator {
         if self.is_taken_as_known(id) {
             return Err(Unmet::Open(self.follow(id)));
         }
-        let id = self.unify(id);
+        let id = self.unify_for(id, at);
         if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
             let vertex = self.heap.get(id);
             let bare = !vertex.is_struct && !vertex.is_list && vertex.fault.is_none();
@@ -83,6 +83,9 @@ impl Evaluator {
         if let Some(fault) = vertex.fault {
             if self.waited_alone(id, fault, before) {
                 return Err(Unmet::Open(id));
+            }
+            if let Some(datum) = self.read_ahead(id, fault) {
+                return Ok(Concrete::Datum(datum));
             }
             let noted = self.note_cycle(fault, id, at);
             if noted != fault {

@@ -416,6 +416,9 @@ impl Evaluator {
     /// What asks for a value that is made on the way: an expression, or a validator that runs. Others are
     /// looked at for themselves (cue-errors 1.4).
     fn asked_at(&self, id: VertexId) -> At {
+        if let Some(at) = self.field_asked_at(id) {
+            return at;
+        }
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
             [Conjunct { source: Source::Expr(expr, _), .. }]

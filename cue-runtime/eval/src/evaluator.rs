@@ -191,6 +191,7 @@ pub(crate) struct Evaluator {
     pub(crate) searched: Map<VertexId, crate::searched::Searched>,
     /// The required field that was missed last, and the error that says so.
     pub(crate) unmet: Option<(FaultId, VertexId)>,
+    pub(crate) ahead: crate::ahead::Ahead,
     /// Something marked with `?` was not there.
     pub(crate) missed: bool,
     /// Groups of `x...`: nothing closes through them.
@@ -284,6 +285,7 @@ impl Evaluator {
             imports: Vec::new(),
             searched: Map::default(),
             unmet: None,
+            ahead: crate::ahead::Ahead::default(),
             missed: false,
             opened: Set::default(),
             spots: crate::spots::Spots::default(),

@@ -45,7 +45,10 @@ impl Evaluator {
         }
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let asked = id;
-        let id = self.unify(id);
+        let id = match operand {
+            Some(operand) => self.unify_for(id, self.program.at(operand)),
+            None => self.unify(id),
+        };
         // What is written in place is asked for nothing else: all of it is evaluated first.
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
         let unseen = self.is_unseen(asked, operand);
@@ -361,7 +364,10 @@ impl Evaluator {
         let id = match base {
             Value::Fault(fault) => return Some(*fault),
             Value::Datum(datum) => return Some(self.no_container(datum, Some(operand), at)),
-            Value::Vertex(id) => self.default_of(*id)?,
+            Value::Vertex(id) => {
+                let id = self.unify_for(*id, self.program.at(operand));
+                self.default_of(id)?
+            }
         };
         let vertex = self.heap.get(id);
         let whole = vertex.is_struct || vertex.is_list;
@@ -435,7 +441,7 @@ impl Evaluator {
         let from = self.program.at(operand);
         let asked = base.vertex();
         let beyond = |length: usize| format!("index out of range [{number}] with length {length}");
-        let list = match self.demand_in(base, from, at) {
+        let list = match self.demand_settled(base, from, at) {
             Ok(Concrete::Vertex(id)) => id,
             Ok(Concrete::Datum(datum)) => {
                 return Value::Fault(self.no_container(&datum, Some(operand), at));
@@ -487,8 +493,9 @@ impl Evaluator {
     ) -> Value {
         let base = self.eval(operand, env);
         let stands = base.vertex();
+        let subject = self.demand_settled(base, self.program.at(operand), at);
         let several = stands.is_some_and(|it| self.default_of(it).is_none());
-        let subject = match self.demand_in(base, self.program.at(operand), at) {
+        let subject = match subject {
             Ok(it) => it,
             Err(Unmet::Fault(fault)) if several => {
                 let text = self.literal_text(operand);

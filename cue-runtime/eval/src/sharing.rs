@@ -123,11 +123,7 @@ impl Evaluator {
                 _ => drop(self.refers_at(expr)?),
             }
         }
-        let mut first = said;
-        while let Code::Unify(left, _) = self.program.code(first) {
-            first = *left;
-        }
-        Some(self.program.at(first))
+        Some(self.program.at(said))
     }
 
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).

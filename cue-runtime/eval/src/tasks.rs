@@ -104,7 +104,14 @@ impl Evaluator {
     pub(crate) fn label_of(&mut self, field: &Computed) -> Result<Label, FaultId> {
         let outside = self.place;
         self.place = self.told_at(&field.groups);
-        let label = self.computed_label(field.label, field.env, field.value);
+        let (label, env, value) = (field.label, field.env, field.value);
+        let label = match self.refers_at(label) {
+            Some(_) => self.computed_label(label, env, value),
+            None => {
+                let at = self.program.at(value);
+                self.read_through(at, |it| it.computed_label(label, env, value))
+            }
+        };
         self.place = outside;
         label
     }

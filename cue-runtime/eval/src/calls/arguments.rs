@@ -172,7 +172,7 @@ impl Evaluator {
         call: At,
     ) -> Result<Concrete, Unmet> {
         let vertex = value.vertex();
-        self.demand_in(value, at, call).map_err(|unmet| match (unmet, vertex) {
+        self.demand_settled(value, at, call).map_err(|unmet| match (unmet, vertex) {
             (Unmet::Fault(fault), Some(id)) if self.waits_for_itself(fault) => Unmet::Open(id),
             (unmet, _) => unmet,
         })

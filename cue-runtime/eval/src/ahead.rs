@@ -1,0 +1,122 @@
+//! Scalars of values on the way, `(#f & {x: "a"}).out`, that are read before what refuses them is known: what is
+//! referred to comes after what is written. An expression goes on with them, and that they are refused is told
+//! beside what it makes (cue-errors 2.1).
+
+use crate::builtin::Datum;
+use crate::conflict::CONFLICT;
+use crate::demand::{Concrete, Unmet};
+use crate::disjunction::EMPTY;
+use crate::error::Kind;
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{Conjunct, FaultId, Source, VertexId};
+use crate::program::At;
+
+/// What is read so.
+#[derive(Default)]
+pub(crate) struct Ahead {
+    /// Whose expression reads it.
+    reader: Option<VertexId>,
+    /// Where that is.
+    read_at: At,
+    /// Why what was read is refused.
+    refused: Vec<FaultId>,
+    /// Where the value is asked for that is being evaluated.
+    asked_at: At,
+}
+
+impl Evaluator {
+    /// What an expression of a value gives that stands `at`, and why what it has read ahead is refused.
+    pub(crate) fn reading_ahead<T>(
+        &mut self,
+        id: VertexId,
+        at: At,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Option<FaultId>) {
+        let outside = (self.ahead.reader.replace(id), self.ahead.read_at);
+        self.ahead.read_at = at;
+        let before = self.ahead.refused.len();
+        let given = read(self);
+        (self.ahead.reader, self.ahead.read_at) = outside;
+        let mut refused = None;
+        while self.ahead.refused.len() > before {
+            let Some(fault) = self.ahead.refused.pop() else { break };
+            refused = Some(refused.map_or(fault, |after| self.both_faults(fault, after)));
+        }
+        (given, refused)
+    }
+
+    /// The same of what is an error then.
+    pub(crate) fn read_through<T>(
+        &mut self,
+        at: At,
+        read: impl FnOnce(&mut Self) -> Result<T, FaultId>,
+    ) -> Result<T, FaultId> {
+        match self.reading_ahead(self.place, at, read) {
+            (given, None) => given,
+            (Ok(_), Some(refused)) => Err(refused),
+            (Err(own), Some(refused)) => Err(self.both_faults(refused, own)),
+        }
+    }
+
+    /// A concrete value that is asked for as it is in the end.
+    pub(crate) fn demand_settled(
+        &mut self,
+        value: Value,
+        at: At,
+        whole: At,
+    ) -> Result<Concrete, Unmet> {
+        let reader = self.ahead.reader.take();
+        let given = self.demand_in(value, at, whole);
+        self.ahead.reader = reader;
+        given
+    }
+
+    /// Evaluates a value that an expression asks for where it stands; what is read ahead is evaluated with all
+    /// of the expression that reads it.
+    pub(crate) fn unify_for(&mut self, id: VertexId, at: At) -> VertexId {
+        let ahead = self.ahead.reader == Some(self.place);
+        let at = if ahead { self.ahead.read_at } else { at };
+        let outside = std::mem::replace(&mut self.ahead.asked_at, at);
+        let id = self.unify(id);
+        self.ahead.asked_at = outside;
+        id
+    }
+
+    /// Where a field of a value on the way is asked for.
+    pub(crate) fn field_asked_at(&self, id: VertexId) -> Option<At> {
+        let named = self.heap.get(id).label.is_some() && self.ahead.asked_at != At::default();
+        (named && self.is_on_the_way(id)).then_some(self.ahead.asked_at)
+    }
+
+    /// The scalar that is read ahead of a value which has this error.
+    pub(crate) fn read_ahead(&mut self, id: VertexId, fault: FaultId) -> Option<Datum> {
+        let known = &self.heap.faults[fault];
+        let refused = known.kind == Kind::Permanent
+            && (known.message.starts_with(CONFLICT) || known.message.ends_with(EMPTY));
+        if !refused || self.ahead.reader != Some(self.place) || !self.is_on_the_way(id) {
+            return None;
+        }
+        let conjuncts = &self.heap.get(id).conjuncts;
+        let written = |it: &Conjunct| match it.source {
+            Source::Expr(expr, _) => self.program.code(expr).scalar(),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        let refers = |it: &Conjunct| match it.source {
+            Source::Expr(expr, _) => self.refers_at(expr).is_some(),
+            Source::Data(_) | Source::Vertex(_) => false,
+        };
+        let datum = conjuncts.iter().find_map(written)?;
+        if !conjuncts.iter().all(|it| written(it).is_some() || refers(it)) {
+            return None;
+        }
+        if !self.ahead.refused.contains(&fault) {
+            self.ahead.refused.push(fault);
+        }
+        Some(datum)
+    }
+
+    /// Whether a value stands nowhere, nor in what a `let` names.
+    fn is_on_the_way(&self, id: VertexId) -> bool {
+        !self.is_rooted(id) && self.let_name(self.outermost(id)).is_none()
+    }
+}
