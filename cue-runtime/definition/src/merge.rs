@@ -381,9 +381,11 @@ impl<'a> Printer<'a> {
             merged.apart |= merged.docs.is_empty() && commented.apart;
             merged.docs.push(comments.above.clone());
         }
-        let below = (comments.below.clone(), comments.gap);
-        if kept && !comments.below.is_empty() && !merged.below.contains(&below) {
-            merged.below.push(below);
+        let known = merged.below.iter().any(|it| it.0 == comments.below);
+        if kept && !comments.below.is_empty() && !known {
+            // Comments of several declarations stand apart.
+            let gap = comments.gap || !merged.below.is_empty();
+            merged.below.push((comments.below.clone(), gap));
         }
         merged.documented |= braces == Braces::Written && !field.docs.is_empty();
         let kept = self.keeps_attributes();

@@ -5,7 +5,7 @@ mod validated;
 use std::sync::Arc;
 
 use cue_eval::evaluation::compile_text;
-use cue_eval::{Budget, Concreteness, Evaluation, Names, Show, Style};
+use cue_eval::{Budget, Concreteness, Evaluation, Names, Profile, Show, Source, Style, compile};
 
 use crate::validated::validated;
 
@@ -23,6 +23,24 @@ fn what_waits_is_printed_by_its_source() {
         "x: bool\ny: {\n    if x {\n        z: 1\n    }\n    w: 2\n}\n",
     );
     check("x: int\nif x > 2 {y: 1}\n", "x: int\nif x > 2 {\n    y: 1\n}\n");
+}
+
+#[test]
+fn files_that_wait_stand_beside_each_other() {
+    let files = [
+        Source::new("a.cue", "if x > 1 {y: 1}\nx: int\n"),
+        Source::new("b.cue", "#A\n#A: {b: 2}\n"),
+        Source::new("c.cue", "let z = 2\nh: z\n"),
+        Source::new("d.cue", ""),
+    ];
+    let program = compile(&files, &[], Profile::V017).expect("it compiles");
+    let budget = Budget { ticks: 100_000, depth: 100, bytes: 50 << 20 };
+    let mut it = Evaluation::start(Arc::new(program), &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    it.validate(root, Concreteness::Optional);
+    let want = "{\n    if x > 1 {\n        y: 1\n    }\n    x: int\n} & {\n    #A\n    #A: {\n        b: 2\n    \
+                }\n} & {\n    let z = 2\n    h: z\n} & {}\n";
+    assert_eq!(it.shown(root, Show::new(Style::Eval, Show::DEFINITIONS | Show::FILE)), want);
 }
 
 #[test]
