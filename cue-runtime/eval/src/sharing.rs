@@ -246,6 +246,9 @@ impl Evaluator {
                 _ => return None,
             };
         }
+        if let Code::Attempt(inner) = self.program.code(expr) {
+            expr = *inner;
+        }
         self.refers_at(expr)?;
         let outside = std::mem::replace(&mut self.place, id);
         let value = self.eval(expr, env);
