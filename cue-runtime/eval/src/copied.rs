@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
-use crate::program::{Code, ExprId, Label, LabelKind};
+use crate::program::{Code, ExprId, Label, LabelKind, Presence};
 
 /// Copies of copies that are looked through.
 const MOST_COPIES: usize = 16;
@@ -111,12 +111,11 @@ impl Evaluator {
     pub(crate) fn part_of_let(&self, id: VertexId) -> Option<VertexId> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
         let Source::Expr(expr, env) = conjunct.source else { return None };
-        let Code::Select(operand, _) = self.program.code(expr) else { return None };
-        let mut base = *operand;
-        while let Code::Select(operand, _) = self.program.code(base) {
+        let mut base = expr;
+        while let Code::Select(operand, _) | Code::Index(operand, _) = self.program.code(base) {
             base = *operand;
         }
-        let named = matches!(self.program.code(base), Code::Let { .. });
+        let named = base != expr && matches!(self.program.code(base), Code::Let { .. });
         named.then(|| self.leads_to(expr, env)).flatten()
     }
 
@@ -137,8 +136,10 @@ impl Evaluator {
                 *vertex
             }
             Code::Import(index) => self.imports.iter().find(|it| it.0 == *index)?.1,
+            // What is only required is not there.
             Code::Select(operand, label) => {
-                self.heap.arc(self.leads_to(*operand, env)?, *label)?.vertex
+                let arc = self.heap.arc(self.leads_to(*operand, env)?, *label)?;
+                (arc.presence != Presence::Required).then_some(arc.vertex)?
             }
             Code::Index(operand, index) => {
                 let Some(Datum::Number(index)) = self.program.code(*index).scalar() else {

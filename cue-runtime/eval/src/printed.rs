@@ -355,7 +355,8 @@ impl Evaluator {
                     Some(shared) => shared,
                     // A `let` is printed by its name, what it holds where it stands.
                     None if self.is_by_let(place) => place,
-                    None => id,
+                    // Of a part of it that is shared.
+                    None => self.part_of_let(place).unwrap_or(id),
                 },
             };
             let exprs = (self.source_of(source), self.labels_named(source));
