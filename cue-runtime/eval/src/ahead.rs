@@ -16,8 +16,9 @@ use crate::program::At;
 pub(crate) struct Ahead {
     /// Whose expression reads it.
     reader: Option<VertexId>,
-    /// Where that is.
+    /// Where that is, and the way in there.
     read_at: At,
+    via: u32,
     /// Why what was read is refused.
     refused: Vec<FaultId>,
     /// Where the value is asked for that is being evaluated.
@@ -25,18 +26,19 @@ pub(crate) struct Ahead {
 }
 
 impl Evaluator {
-    /// What an expression of a value gives that stands `at`, and why what it has read ahead is refused.
+    /// What an expression of a value gives that stands `at` and came `via`, and why what it has read ahead is
+    /// refused.
     pub(crate) fn reading_ahead<T>(
         &mut self,
         id: VertexId,
-        at: At,
+        (at, via): (At, u32),
         read: impl FnOnce(&mut Self) -> T,
     ) -> (T, Option<FaultId>) {
-        let outside = (self.ahead.reader.replace(id), self.ahead.read_at);
-        self.ahead.read_at = at;
+        let outside = (self.ahead.reader.replace(id), self.ahead.read_at, self.ahead.via);
+        (self.ahead.read_at, self.ahead.via) = (at, via);
         let before = self.ahead.refused.len();
         let given = read(self);
-        (self.ahead.reader, self.ahead.read_at) = outside;
+        (self.ahead.reader, self.ahead.read_at, self.ahead.via) = outside;
         let mut refused = None;
         while self.ahead.refused.len() > before {
             let Some(fault) = self.ahead.refused.pop() else { break };
@@ -51,11 +53,17 @@ impl Evaluator {
         at: At,
         read: impl FnOnce(&mut Self) -> Result<T, FaultId>,
     ) -> Result<T, FaultId> {
-        match self.reading_ahead(self.place, at, read) {
+        match self.reading_ahead(self.place, (at, 0), read) {
             (given, None) => given,
             (Ok(_), Some(refused)) => Err(refused),
             (Err(own), Some(refused)) => Err(self.both_faults(refused, own)),
         }
+    }
+
+    /// The way by which the expression has come in that is being evaluated: what it makes on its way comes by
+    /// that, too (cue-errors 2.2).
+    pub(crate) fn own_way(&self) -> u32 {
+        if self.ahead.reader == Some(self.place) { self.ahead.via } else { 0 }
     }
 
     /// A concrete value that is asked for as it is in the end.
@@ -106,7 +114,8 @@ impl Evaluator {
             Source::Data(_) | Source::Vertex(_) => false,
         };
         let datum = conjuncts.iter().find_map(written)?;
-        if !conjuncts.iter().all(|it| written(it).is_some() || refers(it)) {
+        let known = |it: &Conjunct| written(it).is_some() || refers(it);
+        if !(conjuncts.iter().all(known) && conjuncts.iter().any(refers)) {
             return None;
         }
         if !self.ahead.refused.contains(&fault) {

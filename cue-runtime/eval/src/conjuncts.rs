@@ -259,7 +259,12 @@ impl Evaluator {
                 self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
             }
             _ => {
-                let (value, refused) = self.reading_ahead(id, at, |it| it.eval(expr, env));
+                // What is embedded shows in messages if it is a reference.
+                let via = match self.refers_at(expr) {
+                    Some(_) => conjunct.via,
+                    None => self.heap.way_around(conjunct.via, at),
+                };
+                let (value, refused) = self.reading_ahead(id, (at, via), |it| it.eval(expr, env));
                 // Words of a user's own stand alone.
                 let words = |it: &FaultId| self.heap.faults[*it].is_of_user();
                 let alone = matches!(&value, Value::Fault(own) if words(own));

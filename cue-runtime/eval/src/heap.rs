@@ -412,6 +412,14 @@ impl Heap {
         self.crossed.push(Crossed { before, also, at: At::default(), embeds }) as u32
     }
 
+    /// A way in as it is before it comes to a place.
+    pub(crate) fn way_around(&self, via: u32, place: At) -> u32 {
+        match via.checked_sub(1).map(|it| self.crossed[it as usize]) {
+            Some(it) if it.at == place && it.also == 0 => it.before,
+            _ => via,
+        }
+    }
+
     /// The positions of a way in.
     pub(crate) fn way_in(&self, mut via: u32, out: &mut Vec<At>) {
         // Of definitions within themselves the same few come again and again.

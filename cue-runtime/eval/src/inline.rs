@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, EnvKind, Pattern, Source, State, VertexId};
-use crate::program::{ExprId, Presence};
+use crate::program::{Code, ExprId, Presence};
 
 /// An expression in the nearest environment that it depends on, and the choice that is being made of
 /// a field: references may mean an alternative of that one.
@@ -60,7 +60,13 @@ impl Evaluator {
             }
         }
         let id = self.heap.vertex(parent, None);
-        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Expr(expr, env)));
+        // A conjunction that is made on the way has come by none (cue-errors 2.2).
+        let via = match self.program.code(expr) {
+            Code::Unify(..) => 0,
+            _ => self.own_way(),
+        };
+        let conjunct = Conjunct { via, ..Conjunct::new(Source::Expr(expr, env)) };
+        self.heap.get_mut(id).conjuncts.push(conjunct);
         self.anonymous.insert((expr, env), id);
         if let Some(lifted) = lifted {
             self.lifted.insert(lifted, id);
