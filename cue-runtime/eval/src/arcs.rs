@@ -64,7 +64,7 @@ impl Evaluator {
             close_as: None,
             by_reference: false,
             outer: from.outer,
-            firing: 0,
+            firing: from.firing,
             cycle: from.cycle,
             way: from.way,
             via: from.via,

@@ -229,7 +229,7 @@ impl Evaluator {
             if code.lets.is_empty() {
                 continue;
             }
-            let computed = placed.firing != 0;
+            let computed = placed.is_computed();
             let Some(env) = self.environment_of(id, placed.literal) else { continue };
             for (index, known) in code.lets.iter().enumerate() {
                 if found.iter().any(|it| it.number == known.number) {

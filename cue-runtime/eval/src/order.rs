@@ -119,7 +119,10 @@ impl Evaluator {
     /// same order (all of them operands of `&`). The edges below say the same then.
     fn in_a_row(&self, id: VertexId, ranked: &mut [Ranked]) -> Option<Vec<usize>> {
         let vertex = self.heap.get(id);
-        let plain = |it: &Placed| it.produced.is_empty() && it.firing == 0 && it.at.span != NOWHERE;
+        let plain = |it: &Placed| {
+            let round = it.is_computed() || it.firing != 0 && it.repeats > 0;
+            it.produced.is_empty() && !round && it.at.span != NOWHERE
+        };
         if !vertex.placed.iter().all(plain) {
             return None;
         }

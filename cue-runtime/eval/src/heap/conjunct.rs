@@ -28,7 +28,7 @@ pub(crate) struct Conjunct {
     pub(crate) by_reference: bool,
     /// The reference followed first on the way in.
     pub(crate) outer: Option<ExprId>,
-    /// The execution of a comprehension that made it; 0 for none.
+    /// The execution of a comprehension that made it, or [`FURTHER_OUT`] what it stands in; 0 for none.
     pub(crate) firing: u32,
     /// How it takes part in cycles; what it brings inherits this (S-62).
     pub(crate) cycle: Cycle,
@@ -46,9 +46,14 @@ pub(crate) struct Conjunct {
     pub(crate) spot: u32,
 }
 
+/// An execution of a comprehension that is not one of the value itself, but of what it stands in.
+const FURTHER_OUT: u32 = 1 << 31;
+
 /// What a conjunct hands on to everything inside of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lineage {
+    /// The execution of a comprehension further out.
+    pub(crate) firing: u32,
     pub(crate) cycle: Cycle,
     pub(crate) outer: Option<ExprId>,
     pub(crate) way: u32,
@@ -83,6 +88,7 @@ pub(crate) enum By {
 impl Conjunct {
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage {
+            firing: if self.firing == 0 { 0 } else { self.firing | FURTHER_OUT },
             cycle: self.cycle,
             outer: self.outer,
             way: self.way,
@@ -164,6 +170,13 @@ pub(crate) struct Placed {
     pub(crate) firing: u32,
     /// Labels its dynamic fields gave.
     pub(crate) produced: Thin<(ExprId, Label)>,
+}
+
+impl Placed {
+    /// Whether a comprehension of the value brought it.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.firing != 0 && self.firing & FURTHER_OUT == 0
+    }
 }
 
 /// A declaration that contributes to a field.
