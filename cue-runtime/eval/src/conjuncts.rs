@@ -12,6 +12,9 @@ use crate::heap::{
 use crate::program::{At, Callee, Code, ExprId, Plain};
 use crate::work::Work;
 
+/// Times that what comes once more is compared with how it came before.
+const MOST_COMPARED: usize = 64;
+
 /// Closing values that are compared without being counted.
 const FEW_COMPARED: usize = 16;
 
@@ -56,7 +59,7 @@ impl Evaluator {
                     met = !new && work.seen.place((expr, env)).is_some();
                 } else if !new {
                     let mut compared = 0;
-                    for groups in work.seen.of((expr, env)) {
+                    for groups in work.seen.of((expr, env)).take(MOST_COMPARED) {
                         met = true;
                         compared += groups.len();
                         if conjunct.groups.iter().all(|it| groups.contains(it)) {

@@ -14,6 +14,7 @@ use crate::labels::Labels;
 use crate::operators::Logic;
 use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
+use crate::rounds::Rounds;
 use crate::spending::Spending;
 use crate::visited::Visit;
 use crate::waiting::{Copied, Suspended, Tasks};
@@ -109,6 +110,8 @@ pub(crate) struct Evaluator {
     pub(crate) marks: GroupSet,
     /// Marks of embeddings inside of others, and the marks of these.
     pub(crate) around: Map<u32, u32>,
+    /// Rounds of loops that embed, as they came.
+    pub(crate) rounds: Vec<Rounds>,
     /// Marks of embeddings, and the groups of the literals they stand in.
     pub(crate) homes: Map<u32, u32>,
     /// Groups of embedded values by the value's own group and the mark (C-21).
@@ -239,6 +242,7 @@ impl Evaluator {
             besides: Map::default(),
             marks: GroupSet::default(),
             around: Map::default(),
+            rounds: Vec::new(),
             homes: Map::default(),
             embedded: Map::default(),
             lines: Lines::default(),

@@ -474,6 +474,12 @@ impl Heap {
         self.groups
     }
 
+    /// So many groups, one after the other: the first.
+    pub(crate) fn new_groups(&mut self, count: u32) -> u32 {
+        self.groups += count;
+        self.groups - count + 1
+    }
+
     pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
         self.get(id).arcs.named(label)
     }

@@ -30,6 +30,7 @@ mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod work; // what is still to do for a vertex
 mod unify; // vertices one after the other
 mod conjuncts; // conjuncts -> arcs, scalars
+mod rounds; // loops whose body embeds
 mod settled; // references to what gets no more
 mod sharing; // vertices that are references and nothing else
 mod reference; // what a vertex takes from another

@@ -270,7 +270,15 @@ impl Evaluator {
         let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
         // The files of a package are one literal.
         let file = at.span.end == 0;
-        let home = if file { env } else { inner };
+        let (home, place) = match file {
+            true => (env, place),
+            // All rounds of a loop are one literal.
+            false if conjunct.is_computed() && code.has_embeds && !code.varies => {
+                let around = self.around_rounds(id, env);
+                *work.rounds.entry((literal, around)).or_insert((inner, place))
+            }
+            false => (inner, place),
+        };
         let files = program.is_file(at) && self.heap.get(id).conjuncts.len() > 1;
         let shared = if files { self.beside_files(id, literal, env, &mut groups) } else { None };
         let embeds = code.has_embeds || shared.is_some();
@@ -503,15 +511,22 @@ impl Evaluator {
 
     /// A group says nothing of what stands beside the embedding it is in, nor beside those around.
     pub(crate) fn exempt(&mut self, group: u32, beside: u32) {
-        let marks = self.joined.entry(group).or_default();
+        let mut marks = self.joined.remove(&group).unwrap_or_default();
         let mut next = Some(beside).filter(|it| *it != 0);
         while let Some(mark) = next {
             if marks.contains(&mark) {
                 break;
             }
             marks.push(mark);
-            next = self.around.get(&mark).copied();
+            next = match self.other_rounds(mark) {
+                Some((others, around)) => {
+                    marks.extend(others);
+                    Some(around).filter(|it| *it != 0)
+                }
+                None => self.around.get(&mark).copied(),
+            };
         }
+        self.joined.insert(group, marks);
     }
 
     /// Whether a literal repeats itself further down again and again: what no way shows.

@@ -259,9 +259,12 @@ impl Evaluator {
             let last = code.declarations.iter().rev().find_map(|it| match it {
                 Declaration::Field { label: DeclLabel::Computed(_), .. } => Some(None),
                 Declaration::Embed(expr) => {
-                    let brings = |it: &Contribution| it.outer == Some(*expr);
-                    let mut all = vertex.arcs.iter().flat_map(|it| &it.by);
-                    all.any(brings).then_some(Some(*expr))
+                    // What is declared here, too, was there before.
+                    let brings = |it: &ArcEntry| {
+                        it.by.iter().any(|by| by.outer == Some(*expr))
+                            && it.by.iter().all(|by| by.outer.is_some())
+                    };
+                    vertex.arcs.iter().any(brings).then_some(Some(*expr))
                 }
                 _ => None,
             });

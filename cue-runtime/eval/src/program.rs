@@ -176,6 +176,8 @@ pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
     pub(crate) lets: ThinVec<LetCode>,
     pub(crate) has_embeds: bool,
+    /// It is the body of a comprehension that embeds what may be another value in each round.
+    pub(crate) varies: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
     /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.
@@ -222,8 +224,10 @@ pub(crate) struct ComprehensionCode {
     pub(crate) on_trial: bool,
     /// What is yielded instead of nothing.
     pub(crate) otherwise: Option<ExprId>,
-    /// The body names definitions or calls `close`.
+    /// The body names definitions or calls `close`, or embeds what may be closed.
     pub(crate) closes: bool,
+    /// It embeds what may be another value in each round.
+    pub(crate) varies: bool,
     /// What the body says, for those who ask which fields may still come.
     pub(crate) says: Body,
 }

@@ -219,10 +219,16 @@ impl Evaluator {
                     outer => outer,
                 };
                 self.count_work(work);
-                for (body, env) in yields.into_iter().rev() {
+                let rounds = self.rounds(pending.index, yields.len(), pending.from.beside);
+                for (number, (body, env)) in yields.into_iter().enumerate().rev() {
+                    let mut groups = pending.groups.clone();
+                    let beside = match rounds {
+                        Some(rounds) => self.in_round(rounds, number, &mut groups),
+                        None => pending.from.beside,
+                    };
                     work.conjuncts.push(Conjunct {
                         source: Source::Expr(body, env),
-                        groups: pending.groups.clone(),
+                        groups,
                         close_as: pending.close_as.and_then(NonZeroU32::new),
                         by_reference: false,
                         outer: pending.outer,
@@ -232,7 +238,7 @@ impl Evaluator {
                         via: pending.from.via,
                         late: false,
                         was_closed: Closed::Not,
-                        beside: pending.from.beside,
+                        beside,
                         spot: 0,
                     });
                 }

@@ -11,6 +11,7 @@ use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;
 use crate::waiting::Left;
+use cue_map::Map;
 
 /// What is counted for a literal or an expression that was met.
 const MET_BYTES: usize = 72;
@@ -77,6 +78,9 @@ pub(crate) struct Work {
     pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Groups>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
+    /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
+    /// in `inner`.
+    pub(crate) rounds: Map<(u32, EnvId), (EnvId, usize)>,
     /// The environments of values with an alias that came in: once more they are the same.
     pub(crate) aliased: Vec<(ExprId, EnvId, EnvId)>,
     pub(crate) comprehensions: VecDeque<Pending>,
@@ -132,6 +136,7 @@ impl Work {
             newest_group,
             seen_vertices,
             inner,
+            rounds,
             aliased,
             comprehensions,
             waiting,
@@ -158,6 +163,9 @@ impl Work {
         }
         if !patterns.is_empty() {
             patterns.clear();
+        }
+        if !rounds.is_empty() {
+            rounds.clear();
         }
         conjuncts.clear();
         seen.clear();

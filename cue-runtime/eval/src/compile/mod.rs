@@ -103,6 +103,8 @@ pub(crate) struct Compiler<'a> {
     reached: u128,
     /// Behind the last code that may close a value.
     closing: usize,
+    /// And what embeds another value in each round of a loop.
+    varying: usize,
     /// What builtin packages say in CUE, by path.
     texts: Vec<(&'static str, ExprId)>,
 }
@@ -124,6 +126,7 @@ impl<'a> Compiler<'a> {
             trying: false,
             reached: 0,
             closing: 0,
+            varying: 0,
             texts: Vec::new(),
         }
     }

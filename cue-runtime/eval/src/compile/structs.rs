@@ -14,7 +14,7 @@ use super::scopes::{Meaning, Named, Opener};
 use super::{Compiler, NO_TRY, NOT_LAST};
 use crate::program::{
     At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
-    LetCode, Notes, Plain, Presence, StructLiteral,
+    LetCode, Notes, PartCode, Plain, Presence, StructLiteral,
 };
 
 impl Compiler<'_> {
@@ -140,7 +140,15 @@ impl Compiler<'_> {
                         ExprKind::Comprehension(clauses, body) => Declaration::Comprehension(
                             self.comprehension(clauses, body, value.span),
                         ),
-                        _ => Declaration::Embed(self.expr(value)),
+                        _ => {
+                            let embed = self.expr(value);
+                            // What a loop is at may be closed, and another value in each round.
+                            if self.varies(embed) {
+                                self.closing = self.program.codes.len();
+                                self.varying = self.closing;
+                            }
+                            Declaration::Embed(embed)
+                        }
                     };
                     literal.declarations.push(declaration);
                 }
@@ -388,13 +396,35 @@ impl Compiler<'_> {
             self.path.pop();
         }
         let otherwise = otherwise.map(|it| self.expr(it));
-        let closes = self.closing > first;
+        let (closes, varies) = (self.closing > first, self.varying > first);
         let at = At { source: self.source, span };
         let clauses = codes.into();
+        if let (true, Code::Struct(literal)) = (varies, self.program.code(body)) {
+            let literal = *literal as usize;
+            self.program.structs[literal].varies = true;
+        }
         let says = self.program.body(body, otherwise);
-        let code = ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, says };
+        let code =
+            ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, varies, says };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
+    }
+
+    /// Whether what an expression leads to is found by what a clause names.
+    fn varies(&self, expr: ExprId) -> bool {
+        match self.program.code(expr) {
+            Code::Variable { .. } => true,
+            Code::Select(operand, _) => self.varies(*operand),
+            Code::Index(one, other) | Code::Unify(one, other) => {
+                self.varies(*one) || self.varies(*other)
+            }
+            Code::Call(_, arguments) => arguments.iter().any(|it| self.varies(*it)),
+            Code::Interpolation(parts, ..) => parts.iter().any(|it| match it {
+                PartCode::Value(part) => self.varies(*part),
+                PartCode::Text(_) => false,
+            }),
+            _ => false,
+        }
     }
 
     /// Whether what is evaluated may close a value: it names a definition, or calls for it.

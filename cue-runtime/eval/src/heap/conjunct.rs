@@ -130,6 +130,11 @@ impl Conjunct {
         }
     }
 
+    /// Whether a comprehension of the value brought it.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.firing != 0 && self.firing & FURTHER_OUT == 0
+    }
+
     /// The group that it closes as.
     pub(crate) fn closes_as(&self) -> Option<u32> {
         self.close_as.map(NonZeroU32::get)
