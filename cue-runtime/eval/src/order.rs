@@ -251,24 +251,32 @@ impl Evaluator {
         // Computed labels and what is embedded take their turns as they are written (O-5), while here the labels
         // are known last: an embedded value that comes behind them decides.
         for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
-            // What a loop brings again embeds nothing new, but has more labels.
-            if placed.produced.is_empty() || placed.repeats > 0 {
+            if placed.produced.is_empty() {
                 continue;
             }
             let code = &self.program.structs[placed.literal as usize];
+            // What is declared here, too, was there before.
+            let brings = |expr: ExprId| {
+                vertex.arcs.iter().any(|it| {
+                    it.by.iter().any(|by| by.outer == Some(expr))
+                        && it.by.iter().all(|by| by.outer.is_some())
+                })
+            };
+            // What a loop brings again embeds nothing new, but may have more labels.
+            let more = placed.repeats > 0 && names_more(&placed.produced);
             let last = code.declarations.iter().rev().find_map(|it| match it {
                 Declaration::Field { label: DeclLabel::Computed(_), .. } => Some(None),
-                Declaration::Embed(expr) => {
-                    // What is declared here, too, was there before.
-                    let brings = |it: &ArcEntry| {
-                        it.by.iter().any(|by| by.outer == Some(*expr))
-                            && it.by.iter().all(|by| by.outer.is_some())
-                    };
-                    vertex.arcs.iter().any(brings).then_some(Some(*expr))
+                Declaration::Embed(expr) => (!more && brings(*expr)).then_some(Some(*expr)),
+                _ => None,
+            });
+            // A field of its own is waited for until all labels are there.
+            let own = code.declarations.iter().rev().find_map(|it| match it {
+                Declaration::Embed(expr) if self.names_own(*expr, vertex) && brings(*expr) => {
+                    Some(*expr)
                 }
                 _ => None,
             });
-            if let Some(Some(expr)) = last {
+            if let Some(expr) = own.or(last.flatten()) {
                 ranked.at = valid(self.program.at(expr));
             }
         }
@@ -284,6 +292,15 @@ impl Evaluator {
             }
         }
         ranked
+    }
+
+    /// Whether an expression is a field of the value itself, or a part of one.
+    fn names_own(&self, expr: ExprId, vertex: &Vertex) -> bool {
+        match self.program.code(expr) {
+            Code::Field { label, .. } => vertex.arcs.place(*label).is_some(),
+            Code::Select(operand, _) => self.names_own(*operand, vertex),
+            _ => false,
+        }
     }
 
     /// The patterns of the literals, if there are several: one that applies to a field contributes to it
@@ -600,6 +617,12 @@ impl Evaluator {
         }
         out
     }
+}
+
+/// Whether later rounds of a loop have given labels that the first one has not.
+fn names_more(produced: &[(ExprId, Label)]) -> bool {
+    let first = |it: &(ExprId, Label)| produced.iter().find(|first| first.0 == it.0);
+    produced.iter().any(|it| first(it).is_some_and(|first| first.1 != it.1))
 }
 
 /// The position, unless it is that of a declaration without source (a fill's path).
