@@ -9,7 +9,7 @@ use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
 use crate::heap::{
     ArcEntry, CONJUNCT_BYTES, COUNTS, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind,
-    FaultId, Lineage, Pattern, Source, State, VertexId,
+    FaultId, Lineage, Pattern, Source, State, VertexId, kept,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 use crate::thin::Thin;
@@ -71,7 +71,7 @@ impl Evaluator {
             late: false,
             was_closed: Closed::Not,
             beside: from.beside,
-            spot: 0,
+            spot: kept(from.inner_scope),
         };
         // Computed ones are told of where their values are.
         let place = match by {
@@ -263,7 +263,7 @@ impl Evaluator {
                 late: true,
                 was_closed: Closed::Not,
                 beside: pattern.from.beside,
-                spot: 0,
+                spot: kept(pattern.from.inner_scope),
             },
         );
     }

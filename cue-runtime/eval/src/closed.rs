@@ -508,6 +508,14 @@ impl Evaluator {
     fn counts_for(&self, marks: &Groups, group: u32) -> bool {
         marks.contains(&group)
             || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.contains(it)))
+            || self.is_embedded_beside(marks, group)
+    }
+
+    /// Whether what has these marks is part of another embedding in the scope of the one that a group is of.
+    fn is_embedded_beside(&self, marks: &Groups, group: u32) -> bool {
+        let Some((own, scope)) = self.apart.get(&group) else { return false };
+        let mut others = marks.iter().filter(|it| !own.contains(it));
+        others.any(|it| self.embedding_scopes.get(it) == Some(scope))
     }
 
     /// Whether a struct refuses fields it does not name.

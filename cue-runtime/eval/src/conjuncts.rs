@@ -7,7 +7,7 @@ use cue_syntax::ast::Compare;
 use crate::builtin::Kinds;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, Test, VertexId,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, Test, VertexId, kept,
 };
 use crate::program::{At, Callee, Code, ExprId, Plain};
 use crate::work::Work;
@@ -206,7 +206,7 @@ impl Evaluator {
                     late: false,
                     was_closed: conjunct.was_closed,
                     beside: conjunct.beside,
-                    spot: 0,
+                    spot: kept(conjunct.scope()),
                 });
             }
             Code::Call(Callee::Plain(plain @ (Plain::CloseAll | Plain::Reclose)), arguments) => {

@@ -110,6 +110,15 @@ pub(crate) struct Evaluator {
     pub(crate) marks: GroupSet,
     /// Marks of embeddings inside of others, and the marks of these.
     pub(crate) around: Map<u32, u32>,
+    /// Groups of files that embed something.
+    pub(crate) of_files: GroupSet,
+    /// Literals that embed something, and the groups of what fields in them embed.
+    pub(crate) scopes: Map<u32, u32>,
+    /// The marks of embeddings in fields of such literals, with the groups of what they bring and their scopes.
+    pub(crate) embeddings: Map<u32, (u32, u32)>,
+    pub(crate) embedding_scopes: Map<u32, u32>,
+    /// Groups that close in such an embedding, with that, those around it and their scope.
+    pub(crate) apart: Map<u32, (Vec<u32>, u32)>,
     /// Rounds of loops that embed, as they came.
     pub(crate) rounds: Vec<Rounds>,
     /// Marks of embeddings, and the groups of the literals they stand in.
@@ -242,6 +251,11 @@ impl Evaluator {
             besides: Map::default(),
             marks: GroupSet::default(),
             around: Map::default(),
+            of_files: GroupSet::default(),
+            scopes: Map::default(),
+            embeddings: Map::default(),
+            embedding_scopes: Map::default(),
+            apart: Map::default(),
             rounds: Vec::new(),
             homes: Map::default(),
             embedded: Map::default(),

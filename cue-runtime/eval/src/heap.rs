@@ -18,7 +18,7 @@ mod conjunct;
 mod environment;
 
 pub(crate) use self::conjunct::{
-    By, Conjunct, Contribution, Cycle, Lineage, Narrowed, Placed, Source, Way,
+    By, Conjunct, Contribution, Cycle, Lineage, Narrowed, Placed, Source, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
 

@@ -8,7 +8,7 @@ use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{
     By, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed,
-    Rest, Source, VertexId,
+    Rest, Source, VertexId, kept,
 };
 use crate::program::{
     At, ClauseCode, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence,
@@ -33,6 +33,9 @@ pub(crate) enum End {
     /// `...`
     Open,
 }
+
+/// Literals within each other that are gone through for the outermost.
+const MOST_WITHIN: usize = 32;
 
 impl Evaluator {
     /// A list that a function or a slice made has elements and nothing else. The way to a function's is
@@ -297,13 +300,35 @@ impl Evaluator {
             if !code.takes_in && shared.is_none() {
                 self.idle.insert(group);
             }
+            // What else the outermost literal says of the field stands beside it.
+            if let (Some(scope), None) = (conjunct.scope(), close_as) {
+                let within = self.within_scope(scope.get());
+                self.exempt(group, scope.get());
+                self.exempt(group, within);
+            }
             close_as = Some(group);
             groups.add(group);
+            if file {
+                self.of_files.insert(group);
+            }
         }
+        // A file is no scope of what stands in it.
+        let scope = || {
+            let own = conjunct.closes_as().or(close_as)?;
+            // Of definitions within themselves the literals may go round.
+            let outer = |it: &u32| self.within.get(it).copied();
+            let outermost = std::iter::successors(Some(own), outer).take(MOST_WITHIN).last()?;
+            NonZeroU32::new(outermost).filter(|it| !self.of_files.contains(&it.get()))
+        };
+        from.inner_scope = conjunct.scope().or_else(scope);
         if !code.explicit && code.has_embeds {
             for declaration in &code.declarations {
                 if let Some(embed) = self.embeds(declaration) {
-                    let mark = self.beside(embed, home, conjunct.beside);
+                    let around = match (conjunct.scope(), conjunct.close_as) {
+                        (Some(scope), None) => scope.get(),
+                        _ => conjunct.beside,
+                    };
+                    let mark = self.beside(embed, home, around);
                     groups.push(mark);
                     self.homes.extend(close_as.map(|it| (mark, it)));
                 }
@@ -380,6 +405,8 @@ impl Evaluator {
                     let own = self.besides.get(&(*embed, home)).copied();
                     let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
+                    let scope = conjunct.scope();
+                    self.leave_scope(scope, own, &mut groups);
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
                         groups,
@@ -393,7 +420,7 @@ impl Evaluator {
                         late: false,
                         was_closed: Closed::Not,
                         beside: own.unwrap_or(from.beside),
-                        spot: 0,
+                        spot: kept(scope),
                     };
                     // What is written there counts before the fields do (S-21).
                     if self.program.code(*embed).is_literal() {
@@ -509,6 +536,37 @@ impl Evaluator {
         self.besides.get(&key).copied()
     }
 
+    /// What a field embeds stands beside all that the scope of the field has, but itself: it is in that by groups
+    /// of its own.
+    fn leave_scope(&mut self, scope: Option<NonZeroU32>, own: Option<u32>, groups: &mut Groups) {
+        let Some(scope) = scope.map(NonZeroU32::get) else { return };
+        let within = self.within_scope(scope);
+        groups.retain(|it| *it != scope);
+        groups.add(within);
+        let Some(own) = own else { return };
+        let embedding = match self.embeddings.get(&own) {
+            Some(known) => known.0,
+            None => {
+                let embedding = self.heap.new_group();
+                self.embeddings.insert(own, (embedding, scope));
+                self.embedding_scopes.insert(embedding, scope);
+                embedding
+            }
+        };
+        groups.add(embedding);
+    }
+
+    /// The group of what fields in a scope embed: it counts for the scope.
+    fn within_scope(&mut self, scope: u32) -> u32 {
+        if let Some(within) = self.scopes.get(&scope) {
+            return *within;
+        }
+        let within = self.heap.new_group();
+        self.scopes.insert(scope, within);
+        self.joined.entry(scope).or_default().push(within);
+        within
+    }
+
     /// A group says nothing of what stands beside the embedding it is in, nor beside those around.
     pub(crate) fn exempt(&mut self, group: u32, beside: u32) {
         let mut marks = self.joined.remove(&group).unwrap_or_default();
@@ -518,6 +576,10 @@ impl Evaluator {
                 break;
             }
             marks.push(mark);
+            if let Some((embedding, scope)) = self.embeddings.get(&mark).copied() {
+                let apart = self.apart.entry(group).or_insert_with(|| (Vec::new(), scope));
+                apart.0.push(embedding);
+            }
             next = match self.other_rounds(mark) {
                 Some((others, around)) => {
                     marks.extend(others);

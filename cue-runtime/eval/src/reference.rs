@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
-use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Source, State, VertexId, Way};
+use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Source, State, VertexId, Way, kept};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::work::{Parked, Work};
@@ -459,6 +459,10 @@ impl Evaluator {
             Source::Expr(..) => conjunct.via,
             Source::Data(_) | Source::Vertex(_) => self.heap.join(conjunct.via, inner.via),
         };
+        let spot = match inner.source {
+            Source::Data(_) => inner.spot,
+            Source::Expr(..) | Source::Vertex(_) => kept(conjunct.scope()),
+        };
         Conjunct {
             source: inner.source,
             groups,
@@ -472,7 +476,7 @@ impl Evaluator {
             late: false,
             was_closed: inner.was_closed,
             beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
-            spot: inner.spot,
+            spot,
         }
     }
 

@@ -8,7 +8,9 @@ use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::Groups;
-use crate::heap::{Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId};
+use crate::heap::{
+    Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId, kept,
+};
 use crate::program::{Code, ExprId, Label, LabelKind, PartCode, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
@@ -239,7 +241,7 @@ impl Evaluator {
                         late: false,
                         was_closed: Closed::Not,
                         beside,
-                        spot: 0,
+                        spot: kept(pending.from.scope),
                     });
                 }
                 self.withdraw(id, pending.index);

@@ -42,7 +42,7 @@ pub(crate) struct Conjunct {
     pub(crate) was_closed: Closed,
     /// Of what is embedded: the mark of what stands beside it; 0 for none (C-12).
     pub(crate) beside: u32,
-    /// Of data: where it stands (see `spots`), 0 for nowhere.
+    /// Of data: where it stands (see `spots`), 0 for nowhere. Of anything else its scope, 0 for none.
     pub(crate) spot: u32,
 }
 
@@ -59,6 +59,14 @@ pub(crate) struct Lineage {
     pub(crate) way: u32,
     pub(crate) via: u32,
     pub(crate) beside: u32,
+    /// The scope it has, and that of the fields in it.
+    pub(crate) scope: Option<NonZeroU32>,
+    pub(crate) inner_scope: Option<NonZeroU32>,
+}
+
+/// A scope as a conjunct keeps it.
+pub(crate) fn kept(scope: Option<NonZeroU32>) -> u32 {
+    scope.map_or(0, NonZeroU32::get)
 }
 
 /// The conjunct that narrowed the kinds of a vertex last (S-14).
@@ -94,6 +102,8 @@ impl Conjunct {
             way: self.way,
             via: self.via,
             beside: self.beside,
+            scope: self.scope(),
+            inner_scope: self.scope(),
         }
     }
 
@@ -127,6 +137,14 @@ impl Conjunct {
             was_closed: Closed::Not,
             beside: 0,
             spot: 0,
+        }
+    }
+
+    /// Of a field: the group of the outermost literal around that embeds something (C-12).
+    pub(crate) fn scope(&self) -> Option<NonZeroU32> {
+        match self.source {
+            Source::Data(_) => None,
+            Source::Expr(..) | Source::Vertex(_) => NonZeroU32::new(self.spot),
         }
     }
 
