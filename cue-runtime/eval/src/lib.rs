@@ -53,7 +53,7 @@ mod disjunction; // alternatives and defaults
 mod below; // errors at or below a value
 mod untried; // choices of which only the default was asked for
 mod marks; // defaults of several disjunctions
-mod ahead;
+mod ahead; // scalars that are read before what refuses them is known
 mod alike; // alternatives that are one
 mod narrowing; // alternatives that a tag or a closed struct decides
 mod closed; // shapes, tests, closedness
