@@ -98,9 +98,9 @@ impl Evaluator {
 
     /// The scalar that is read ahead of a value which has this error.
     pub(crate) fn read_ahead(&mut self, id: VertexId, fault: FaultId) -> Option<Datum> {
-        let known = &self.heap.faults[fault];
-        let refused = known.kind == Kind::Permanent
-            && (known.message.starts_with(CONFLICT) || known.message.ends_with(EMPTY));
+        let told = &self.heap.faults[fault];
+        let refused = told.kind == Kind::Permanent
+            && (told.message.starts_with(CONFLICT) || told.message.ends_with(EMPTY));
         if !refused || self.ahead.reader != Some(self.place) || !self.is_on_the_way(id) {
             return None;
         }

@@ -513,7 +513,10 @@ impl Evaluator {
 
     /// Whether what has these marks is part of another embedding in the scope of the one that a group is of.
     fn is_embedded_beside(&self, marks: &Groups, group: u32) -> bool {
-        let Some((own, scope)) = self.apart.get(&group) else { return false };
+        let Some(own) = self.apart.get(&group) else { return false };
+        let Some(scope) = own.first().and_then(|it| self.embedding_scopes.get(it)) else {
+            return false;
+        };
         let mut others = marks.iter().filter(|it| !own.contains(it));
         others.any(|it| self.embedding_scopes.get(it) == Some(scope))
     }

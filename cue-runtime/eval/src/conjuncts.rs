@@ -261,36 +261,44 @@ impl Evaluator {
                 }
                 self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
             }
-            _ => {
-                // What is embedded shows in messages if it is a reference.
-                let via = match self.refers_at(expr) {
-                    Some(_) => conjunct.via,
-                    None => self.heap.way_around(conjunct.via, at),
-                };
-                let (value, refused) = self.reading_ahead(id, (at, via), |it| it.eval(expr, env));
-                // Words of a user's own stand alone.
-                let words = |it: &FaultId| self.heap.faults[*it].is_of_user();
-                let alone = matches!(&value, Value::Fault(own) if words(own));
-                if let Some(refused) = refused.filter(|_| !alone) {
-                    self.raise_id(id, refused);
+            _ => self.take_evaluated(id, (expr, env), at, conjunct, work),
+        }
+    }
+
+    /// What an expression gives, and why what it has read ahead is refused.
+    fn take_evaluated(
+        &mut self,
+        id: VertexId,
+        (expr, env): (ExprId, EnvId),
+        at: At,
+        conjunct: Conjunct,
+        work: &mut Work,
+    ) {
+        // What is embedded shows in messages if it is a reference.
+        let via = match self.refers_at(expr) {
+            Some(_) => conjunct.via,
+            None => self.heap.way_around(conjunct.via, at),
+        };
+        let (value, refused) = self.reading_ahead(id, (at, via), |it| it.eval(expr, env));
+        // Words of a user's own stand alone.
+        let words = |it: &FaultId| self.heap.faults[*it].is_of_user();
+        let alone = matches!(&value, Value::Fault(own) if words(own));
+        if let Some(refused) = refused.filter(|_| !alone) {
+            self.raise_id(id, refused);
+        }
+        match value {
+            Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
+            Value::Datum(datum) => {
+                self.heap.get_mut(id).content = true;
+                self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+            }
+            Value::Fault(fault) => {
+                // What is required is missed by whoever refers to it, and yet says what may stand there.
+                let unmet = self.unmet.take().filter(|it| it.0 == fault);
+                if let Some((_, target)) = unmet.filter(|it| self.is_called(expr, env, it.1)) {
+                    self.take_vertex(id, target, &conjunct, work);
                 }
-                match value {
-                    Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
-                    Value::Datum(datum) => {
-                        self.heap.get_mut(id).content = true;
-                        self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
-                    }
-                    Value::Fault(fault) => {
-                        // What is required is missed by whoever refers to it, and yet says what may stand there.
-                        let unmet = self.unmet.take().filter(|it| it.0 == fault);
-                        if let Some((_, target)) =
-                            unmet.filter(|it| self.is_called(expr, env, it.1))
-                        {
-                            self.take_vertex(id, target, &conjunct, work);
-                        }
-                        self.hold(id, fault, &conjunct, work);
-                    }
-                }
+                self.hold(id, fault, &conjunct, work);
             }
         }
     }

@@ -114,11 +114,12 @@ pub(crate) struct Evaluator {
     pub(crate) of_files: GroupSet,
     /// Literals that embed something, and the groups of what fields in them embed.
     pub(crate) scopes: Map<u32, u32>,
-    /// The marks of embeddings in fields of such literals, with the groups of what they bring and their scopes.
-    pub(crate) embeddings: Map<u32, (u32, u32)>,
+    /// The marks of embeddings in fields of such literals, with the groups of what they bring.
+    pub(crate) embeddings: Map<u32, u32>,
+    /// Those groups, with the literals.
     pub(crate) embedding_scopes: Map<u32, u32>,
-    /// Groups that close in such an embedding, with that, those around it and their scope.
-    pub(crate) apart: Map<u32, (Vec<u32>, u32)>,
+    /// Groups that close in such an embedding, with the group of what that brings and of those around it.
+    pub(crate) apart: Map<u32, Vec<u32>>,
     /// Rounds of loops that embed, as they came.
     pub(crate) rounds: Vec<Rounds>,
     /// Marks of embeddings, and the groups of the literals they stand in.

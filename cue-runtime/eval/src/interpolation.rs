@@ -11,6 +11,9 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, Code, ExprId, PartCode, Quotes};
 
+/// How the error of a text begins that something is wrong in.
+pub(crate) const INVALID: &str = "invalid interpolation: ";
+
 /// A text of as many bytes is not put together before it is read: a chain in which each has the one before in it
 /// takes as much as its links, not as all their texts.
 pub(crate) const JOINED_FROM: usize = 4096;
@@ -191,7 +194,7 @@ impl Evaluator {
                 Ok(Concrete::Vertex(id)) => {
                     let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                     let given = Concrete::Vertex(id);
-                    let message = self.about_given(&given, "invalid interpolation: ", |text| {
+                    let message = self.about_given(&given, INVALID, |text| {
                         format!("cannot use {text} (type {kind}) as type {TEXTS}")
                     });
                     self.fail_of(Kind::Permanent, message, at, id)

@@ -545,10 +545,10 @@ impl Evaluator {
         groups.add(within);
         let Some(own) = own else { return };
         let embedding = match self.embeddings.get(&own) {
-            Some(known) => known.0,
+            Some(known) => *known,
             None => {
                 let embedding = self.heap.new_group();
-                self.embeddings.insert(own, (embedding, scope));
+                self.embeddings.insert(own, embedding);
                 self.embedding_scopes.insert(embedding, scope);
                 embedding
             }
@@ -576,9 +576,8 @@ impl Evaluator {
                 break;
             }
             marks.push(mark);
-            if let Some((embedding, scope)) = self.embeddings.get(&mark).copied() {
-                let apart = self.apart.entry(group).or_insert_with(|| (Vec::new(), scope));
-                apart.0.push(embedding);
+            if let Some(embedding) = self.embeddings.get(&mark) {
+                self.apart.entry(group).or_default().push(*embedding);
             }
             next = match self.other_rounds(mark) {
                 Some((others, around)) => {

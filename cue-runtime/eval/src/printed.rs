@@ -12,6 +12,7 @@ use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
 use crate::heap::{FaultId, Source, Test, VertexId};
+use crate::interpolation::INVALID;
 use crate::order::Defaults;
 use crate::outward::Packages;
 use crate::program::{Code, Label, LabelKind, Notes, Presence};
@@ -155,9 +156,8 @@ impl Evaluator {
         let colon = if path.is_empty() { "" } else { ": " };
         let told = fault.in_short();
         // The path is that of the error within.
-        let within = "invalid interpolation: ";
-        match told.strip_prefix(within) {
-            Some(rest) => format!("{within}{path}{colon}{rest}"),
+        match told.strip_prefix(INVALID) {
+            Some(rest) => format!("{INVALID}{path}{colon}{rest}"),
             None => format!("{path}{colon}{told}"),
         }
     }

@@ -226,8 +226,6 @@ pub(crate) struct ComprehensionCode {
     pub(crate) otherwise: Option<ExprId>,
     /// The body names definitions or calls `close`, or embeds what may be closed.
     pub(crate) closes: bool,
-    /// It embeds what may be another value in each round.
-    pub(crate) varies: bool,
     /// What the body says, for those who ask which fields may still come.
     pub(crate) says: Body,
 }

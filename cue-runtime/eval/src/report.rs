@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::evaluation::Diagnostic;
+use crate::interpolation::INVALID;
 use crate::spots::is_read;
 
 /// Those without a position of their own come first; then by place, then by path.
@@ -19,7 +20,7 @@ pub(crate) fn outer(message: &str) -> usize {
         let end = message.get(from..)?.find(until)?;
         Some(from + end + until.len() - ": ".len())
     };
-    let wrapped = ["invalid interpolation: ", "error in call to "];
+    let wrapped = [INVALID, "error in call to "];
     let found = match wrapped.iter().any(|it| message.starts_with(it)) {
         true => end("", ": "),
         false if message.starts_with("invalid value ") => end(" (does not satisfy ", "): "),

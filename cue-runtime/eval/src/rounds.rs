@@ -1,12 +1,14 @@
 //! Rounds of a loop whose body embeds: each embeds for itself, and says nothing of what the others bring (C-12).
 //!
 //! What is the same in each round is as good as embedded once, by all rounds as one literal. Where it may be another
-//! value in each, rounds are told apart by the bits of their number: what one brings has a mark for each of them, and what it embeds
-//! says nothing of what has the mark of another bit. So a thousand rounds take twenty marks, whatever they bring.
+//! value in each, rounds are told apart by the bits of their number: what one brings has a mark for each of them, and
+//! what it embeds says nothing of what has the mark of another bit. So a thousand rounds take twenty marks, whatever
+//! they bring.
 
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{EnvId, EnvKind, VertexId};
+use crate::program::Code;
 
 /// The rounds of one execution.
 pub(crate) struct Rounds {
@@ -19,10 +21,9 @@ pub(crate) struct Rounds {
     beside: u32,
 }
 
-impl Rounds {
-    fn bit(&self, number: u32, at: usize) -> usize {
-        (number >> at & 1) as usize
-    }
+/// A bit of a round's number.
+fn bit(number: u32, at: usize) -> usize {
+    (number >> at & 1) as usize
 }
 
 impl Evaluator {
@@ -34,7 +35,11 @@ impl Evaluator {
         count: usize,
         beside: u32,
     ) -> Option<usize> {
-        let varies = self.program.comprehensions[comprehension as usize].varies;
+        let body = self.program.comprehensions[comprehension as usize].body;
+        let varies = match self.program.code(body) {
+            Code::Struct(literal) => self.program.structs[*literal as usize].varies,
+            _ => false,
+        };
         let count = u32::try_from(count).ok().filter(|it| varies && *it > 1)?;
         let mut mark = || {
             let mark = self.heap.new_group();
@@ -53,7 +58,7 @@ impl Evaluator {
         let rounds = &self.rounds[rounds];
         let number = number as u32;
         for (at, marks) in rounds.bits.iter().enumerate() {
-            groups.push(marks[rounds.bit(number, at)]);
+            groups.push(marks[bit(number, at)]);
         }
         rounds.first + number
     }
@@ -82,7 +87,7 @@ impl Evaluator {
         let rounds = self.rounds[..after].last()?;
         let number = mark - rounds.first;
         let marks = rounds.bits.iter().enumerate();
-        let others = marks.map(move |(at, marks)| marks[1 - rounds.bit(number, at)]);
+        let others = marks.map(move |(at, marks)| marks[1 - bit(number, at)]);
         (number < rounds.count).then_some((others, rounds.beside))
     }
 }

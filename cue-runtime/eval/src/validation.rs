@@ -5,6 +5,7 @@ use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, Source, VertexId};
+use crate::interpolation::INVALID;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 use crate::report;
 use crate::validators::REQUIRED;
@@ -22,7 +23,7 @@ fn is_lack(message: &str) -> bool {
 
 /// Whether values disagree, be it in an interpolation.
 fn disagrees(message: &str) -> bool {
-    message.trim_start_matches("invalid interpolation: ").starts_with(CONFLICT)
+    message.trim_start_matches(INVALID).starts_with(CONFLICT)
 }
 
 /// A walk that looks for errors.

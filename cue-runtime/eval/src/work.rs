@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use cue_map::Map;
+
 use crate::groups::Groups;
 use crate::heap::{
     CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, Pattern, VertexId,
@@ -11,7 +13,6 @@ use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
 use crate::reference::Reach;
 use crate::waiting::Left;
-use cue_map::Map;
 
 /// What is counted for a literal or an expression that was met.
 const MET_BYTES: usize = 72;

@@ -404,8 +404,7 @@ impl Compiler<'_> {
             self.program.structs[literal].varies = true;
         }
         let says = self.program.body(body, otherwise);
-        let code =
-            ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, varies, says };
+        let code = ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, says };
         self.program.comprehensions.push(code);
         self.program.comprehensions.len() as u32 - 1
     }

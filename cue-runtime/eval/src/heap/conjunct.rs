@@ -49,6 +49,11 @@ pub(crate) struct Conjunct {
 /// An execution of a comprehension that is not one of the value itself, but of what it stands in.
 const FURTHER_OUT: u32 = 1 << 31;
 
+/// Whether that is an execution of a comprehension of the value itself.
+fn is_of_value(firing: u32) -> bool {
+    firing != 0 && firing & FURTHER_OUT == 0
+}
+
 /// What a conjunct hands on to everything inside of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lineage {
@@ -150,7 +155,7 @@ impl Conjunct {
 
     /// Whether a comprehension of the value brought it.
     pub(crate) fn is_computed(&self) -> bool {
-        self.firing != 0 && self.firing & FURTHER_OUT == 0
+        is_of_value(self.firing)
     }
 
     /// The group that it closes as.
@@ -198,7 +203,7 @@ pub(crate) struct Placed {
 impl Placed {
     /// Whether a comprehension of the value brought it.
     pub(crate) fn is_computed(&self) -> bool {
-        self.firing != 0 && self.firing & FURTHER_OUT == 0
+        is_of_value(self.firing)
     }
 }
 
