@@ -303,8 +303,10 @@ impl Evaluator {
             // What else the outermost literal says of the field stands beside it.
             if let (Some(scope), None) = (conjunct.scope(), close_as) {
                 let within = self.within_scope(scope.get());
-                self.exempt(group, scope.get());
-                self.exempt(group, within);
+                let marks = self.joined.entry(group).or_default();
+                if !marks.contains(&within) {
+                    marks.extend([scope.get(), within]);
+                }
             }
             close_as = Some(group);
             groups.add(group);
