@@ -82,7 +82,7 @@ impl Evaluator {
     /// Evaluates a value that an expression asks for where it stands; what is read ahead is evaluated with all
     /// of the expression that reads it.
     pub(crate) fn unify_for(&mut self, id: VertexId, at: At) -> VertexId {
-        let ahead = self.ahead.reader == Some(self.place);
+        let ahead = self.ahead.reader == Some(self.place) && self.is_on_the_way(id);
         let at = if ahead { self.ahead.read_at } else { at };
         let outside = std::mem::replace(&mut self.ahead.asked_at, at);
         let id = self.unify(id);
@@ -93,7 +93,7 @@ impl Evaluator {
     /// Where a field of a value on the way is asked for.
     pub(crate) fn field_asked_at(&self, id: VertexId) -> Option<At> {
         let named = self.heap.get(id).label.is_some() && self.ahead.asked_at != At::default();
-        (named && self.is_on_the_way(id)).then_some(self.ahead.asked_at)
+        (named && self.let_name(self.outermost(id)).is_none()).then_some(self.ahead.asked_at)
     }
 
     /// The scalar that is read ahead of a value which has this error.

@@ -103,6 +103,7 @@ impl Evaluator {
         match code {
             Code::Top => {
                 self.note_top(id, &conjunct.groups);
+                self.allow_all(id, conjunct.via);
             }
             Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, conjunct.via),
             Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
