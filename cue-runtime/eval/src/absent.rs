@@ -44,7 +44,7 @@ impl Evaluator {
             Value::Fault(fault) => return self.absent_by(fault),
             Value::Vertex(id) => id,
         };
-        let id = self.unify_for(id, self.program.at(expr));
+        let id = self.unify_settled(id, self.program.at(expr));
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
             // A struct that is only gone round is there.

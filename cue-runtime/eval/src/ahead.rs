@@ -8,7 +8,7 @@ use crate::demand::{Concrete, Unmet};
 use crate::disjunction::EMPTY;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{Conjunct, FaultId, Source, VertexId};
+use crate::heap::{Conjunct, FaultId, Source, State, VertexId};
 use crate::program::At;
 
 /// What is read so.
@@ -21,8 +21,9 @@ pub(crate) struct Ahead {
     via: u32,
     /// Why what was read is refused.
     refused: Vec<FaultId>,
-    /// Where the value is asked for that is being evaluated.
+    /// Where the value is asked for that is being evaluated, and whether a scalar that is written there would do.
     asked_at: At,
+    takes_scalar: bool,
 }
 
 impl Evaluator {
@@ -82,23 +83,53 @@ impl Evaluator {
     /// Evaluates a value that an expression asks for where it stands; what is read ahead is evaluated with all
     /// of the expression that reads it.
     pub(crate) fn unify_for(&mut self, id: VertexId, at: At) -> VertexId {
-        let ahead = self.ahead.reader == Some(self.place) && self.is_on_the_way(id);
-        let at = if ahead { self.ahead.read_at } else { at };
-        let outside = std::mem::replace(&mut self.ahead.asked_at, at);
+        let reads = self.ahead.reader == Some(self.place);
+        let at = if reads && self.is_on_the_way(id) { self.ahead.read_at } else { at };
+        let outside = (self.ahead.asked_at, self.ahead.takes_scalar);
+        (self.ahead.asked_at, self.ahead.takes_scalar) = (at, reads);
         let id = self.unify(id);
-        self.ahead.asked_at = outside;
+        (self.ahead.asked_at, self.ahead.takes_scalar) = outside;
         id
     }
 
-    /// Where a field of a value on the way is asked for.
-    pub(crate) fn field_asked_at(&self, id: VertexId) -> Option<At> {
-        let named = self.heap.get(id).label.is_some() && self.ahead.asked_at != At::default();
-        (named && self.let_name(self.outermost(id)).is_none()).then_some(self.ahead.asked_at)
+    /// The same of a value that is asked for as it is in the end.
+    pub(crate) fn unify_settled(&mut self, id: VertexId, at: At) -> VertexId {
+        let reader = self.ahead.reader.take();
+        let id = self.unify_for(id, at);
+        self.ahead.reader = reader;
+        id
     }
 
-    /// The scalar that is read ahead of a value which has this error.
-    pub(crate) fn read_ahead(&mut self, id: VertexId, fault: FaultId) -> Option<Datum> {
+    /// Where a field is asked for that has no `let` around it: its alternatives are looked at there, but where a
+    /// scalar that is written beside them does.
+    pub(crate) fn field_asked_at(&self, id: VertexId) -> Option<At> {
+        let vertex = self.heap.get(id);
+        if vertex.label.is_none() || self.ahead.asked_at == At::default() {
+            return None;
+        }
+        let does = self.ahead.takes_scalar && vertex.scalar.is_some() && !self.is_on_the_way(id);
+        let named = self.let_name(self.outermost(id)).is_some();
+        (!does && !named).then_some(self.ahead.asked_at)
+    }
+
+    /// The scalar that is read ahead of a value which has this error and was in this state before: of a field that
+    /// which is written there, before its alternatives are held against it.
+    pub(crate) fn read_ahead(
+        &mut self,
+        id: VertexId,
+        fault: FaultId,
+        before: State,
+    ) -> Option<Datum> {
         let told = &self.heap.faults[fault];
+        let chosen = told.kind == Kind::Permanent && told.message.ends_with(EMPTY);
+        if chosen
+            && before != State::Done
+            && self.ahead.reader == Some(self.place)
+            && self.is_rooted(id)
+        {
+            let scalar = self.heap.get(id).scalar.as_ref();
+            return scalar.filter(|_| told.place == Some(id)).map(|it| it.0.clone());
+        }
         let refused = told.kind == Kind::Permanent
             && (told.message.starts_with(CONFLICT) || told.message.ends_with(EMPTY));
         if !refused || self.ahead.reader != Some(self.place) || !self.is_on_the_way(id) {

@@ -115,6 +115,9 @@ impl Evaluator {
         if !alone {
             self.last_references(id, &mut fault.positions);
         }
+        if !test && !matches!(before.by, By::Test(_)) {
+            fault.place = self.met_around(id, (before.at, before.via), (at, via));
+        }
         self.raise(id, fault);
         // Those are asked of a struct that came before it.
         if test && !late {
@@ -175,6 +178,7 @@ impl Evaluator {
                         Fault::spread(Kind::Permanent, message).and_at(at).and_at(old_at);
                     self.heap.way_in(old_via, &mut fault.positions);
                     self.heap.way_in(via, &mut fault.positions);
+                    fault.place = self.met_around(id, (old_at, old_via), (at, via));
                     self.raise(id, fault);
                 }
                 self.heap.get_mut(id).kinds_via = via;
@@ -266,6 +270,9 @@ impl Evaluator {
     /// Whether what was there first is of an alternative that is tried, and what comes now is not: alternatives
     /// count as coming last, but those around a field before what patterns say of it.
     fn is_of_choice(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> bool {
+        if self.is_by_reference(id, new.1) && !self.is_by_reference(id, old.1) {
+            return false;
+        }
         let is_of = |it: &Vertex| self.is_within_pick(it, old) && !self.is_within_pick(it, new);
         let vertex = self.heap.get(id);
         if is_of(vertex) {
@@ -291,13 +298,51 @@ impl Evaluator {
         self.heap.way_in(via, &mut places);
         vertex.picks.iter().any(|(choice, _)| {
             let whole = self.program.at(*choice);
-            let is_in = |at: &At| {
-                whole.source == at.source
-                    && whole.span.start <= at.span.start
-                    && at.span.end <= whole.span.end
-            };
-            places.iter().any(is_in)
+            places.iter().any(|it| whole.holds(*it))
         })
+    }
+
+    /// The struct or the list that tells that a value within it is not what a pattern of an alternative says, if both
+    /// are written out: such a pattern is held against it before the value is looked at (cue-errors 1.4).
+    fn met_around(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> Option<VertexId> {
+        let vertex = self.heap.get(id);
+        let around = vertex.parent.filter(|_| vertex.label.is_some() && vertex.picks.is_empty())?;
+        let says = |late: bool, place: At| {
+            vertex.conjuncts.iter().filter(|it| it.late == late).any(|it| match it.source {
+                Source::Expr(expr, _) => self.program.at(expr).holds(place),
+                Source::Data(_) | Source::Vertex(_) => false,
+            })
+        };
+        let (pattern, other) = match (says(true, old.0), says(true, new.0)) {
+            (true, false) if says(false, new.0) => (old, new),
+            (false, true) if says(false, old.0) => (new, old),
+            _ => return None,
+        };
+        // Lists are looked at in their turn, but one that is the alternative.
+        let mut next = Some(around);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            if self.is_within_pick(vertex, pattern) {
+                return Some(around);
+            }
+            let by_reference = self.is_by_reference(id, other.1);
+            next = vertex.parent.filter(|_| !vertex.is_list && !by_reference);
+        }
+        None
+    }
+
+    /// Whether a way leads by a reference that a field consists of.
+    fn is_by_reference(&self, id: VertexId, via: u32) -> bool {
+        let vertex = self.heap.get(id);
+        via != 0
+            && vertex.label.is_some()
+            && vertex.picks.is_empty()
+            && vertex.conjuncts.iter().any(|it| match it.source {
+                Source::Expr(expr, _) => {
+                    self.refers_at(expr).is_some_and(|at| self.crosses(via, at))
+                }
+                Source::Data(_) | Source::Vertex(_) => false,
+            })
     }
 
     /// Whether something is what a pattern says of a vertex, or came by the reference that it is.

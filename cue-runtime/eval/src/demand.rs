@@ -84,7 +84,7 @@ impl Evaluator {
             if self.waited_alone(id, fault, before) {
                 return Err(Unmet::Open(id));
             }
-            if let Some(datum) = self.read_ahead(id, fault) {
+            if let Some(datum) = self.read_ahead(id, fault, before) {
                 return Ok(Concrete::Datum(datum));
             }
             let noted = self.note_cycle(fault, id, at);

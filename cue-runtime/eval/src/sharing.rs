@@ -229,7 +229,8 @@ impl Evaluator {
     /// is nowhere else.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
         match self.value_of_reference(id) {
-            Some(Value::Vertex(of)) => self.let_name(of).is_none(),
+            Some(Value::Vertex(of)) if self.let_name(of).is_some() => self.is_copy(of),
+            Some(Value::Vertex(_)) => true,
             Some(Value::Fault(fault)) => self.heap.faults[fault].place.is_some_and(|it| it != id),
             Some(Value::Datum(_)) | None => false,
         }

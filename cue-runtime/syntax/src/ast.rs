@@ -36,6 +36,15 @@ pub struct At {
     pub span: Span,
 }
 
+impl At {
+    /// Whether another place is within this one, or is it.
+    pub fn holds(self, other: Self) -> bool {
+        self.source == other.source
+            && self.span.start <= other.span.start
+            && other.span.end <= self.span.end
+    }
+}
+
 /// A file.
 #[derive(Debug, Default)]
 pub struct File {
