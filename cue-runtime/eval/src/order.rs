@@ -280,11 +280,18 @@ impl Evaluator {
                 ranked.at = valid(self.program.at(expr));
             }
         }
-        // A `let` contributes as a field does.
+        // A `let` contributes as a field does, which is before what references bring that are embedded.
         for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
-            let lets = self.program.structs[placed.literal as usize].lets.iter();
-            let last = lets.map(|it| self.program.at(it.value)).max_by_key(|it| it.span.start);
+            let code = &self.program.structs[placed.literal as usize];
+            let embeds = |at: At| {
+                let mut all = code.declarations.iter();
+                all.any(|it| matches!(it, Declaration::Embed(it) if self.program.at(*it) == at))
+            };
+            let last = code.lets.iter().map(|it| self.program.at(it.value)).max_by_key(|it| it.span.start);
             if let (Some(last), Some(at)) = (last, &mut ranked.at) {
+                if embeds(*at) {
+                    continue;
+                }
                 let own = last.source == at.source && placed.at.span.start <= at.span.start;
                 if own && at.span.start < last.span.start {
                     *at = last;
