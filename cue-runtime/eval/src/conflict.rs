@@ -1,6 +1,7 @@
 //! Kinds and scalars that conjuncts bring, and the errors when they disagree (cue-errors 1.1, 2.2).
 
 use cue_syntax::ast::{Compare, Span};
+use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
@@ -270,7 +271,11 @@ impl Evaluator {
     /// Whether what was there first is of an alternative that is tried, and what comes now is not: alternatives
     /// count as coming last, but those around a field before what patterns say of it.
     fn is_of_choice(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> bool {
-        if self.is_by_reference(id, new.1) && !self.is_by_reference(id, old.1) {
+        if self.takes_turn(id, new) && !self.takes_turn(id, old) {
+            return false;
+        }
+        // Its own alternatives come last of all.
+        if self.is_within_pick(self.heap.get(id), new) {
             return false;
         }
         let is_of = |it: &Vertex| self.is_within_pick(it, old) && !self.is_within_pick(it, new);
@@ -325,24 +330,45 @@ impl Evaluator {
             if self.is_within_pick(vertex, pattern) {
                 return Some(around);
             }
-            let by_reference = self.is_by_reference(id, other.1);
+            let by_reference = self.takes_turn(id, other);
             next = vertex.parent.filter(|_| !vertex.is_list && !by_reference);
         }
         None
     }
 
-    /// Whether a way leads by a reference that a field consists of.
-    fn is_by_reference(&self, id: VertexId, via: u32) -> bool {
+    /// Whether something is what a reference brings that a field consists of, or what is computed there: these
+    /// take their turns, while what is written out is there at once.
+    fn takes_turn(&self, id: VertexId, (at, via): (At, u32)) -> bool {
         let vertex = self.heap.get(id);
-        via != 0
-            && vertex.label.is_some()
-            && vertex.picks.is_empty()
-            && vertex.conjuncts.iter().any(|it| match it.source {
-                Source::Expr(expr, _) => {
-                    self.refers_at(expr).is_some_and(|at| self.crosses(via, at))
-                }
-                Source::Data(_) | Source::Vertex(_) => false,
+        if vertex.label.is_none() || !vertex.picks.is_empty() {
+            return false;
+        }
+        let written = vertex.conjuncts.iter().filter(|it| !it.late);
+        let mut open: SmallVec<[ExprId; 4]> = written
+            .filter_map(|it| match it.source {
+                Source::Expr(expr, _) => Some(expr),
+                Source::Data(_) | Source::Vertex(_) => None,
             })
+            .collect();
+        while let Some(expr) = open.pop() {
+            let code = self.program.code(expr);
+            let turn = match code {
+                Code::Unify(left, right) => {
+                    open.extend([*left, *right]);
+                    false
+                }
+                _ if code.is_literal() || code.scalar().is_some() => false,
+                Code::List(_) | Code::Type(..) | Code::Top => false,
+                _ => match self.refers_at(expr) {
+                    Some(at) => via != 0 && self.crosses(via, at),
+                    None => self.program.at(expr).holds(at),
+                },
+            };
+            if turn {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether something is what a pattern says of a vertex, or came by the reference that it is.

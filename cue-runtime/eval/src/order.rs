@@ -287,7 +287,8 @@ impl Evaluator {
                 let mut all = code.declarations.iter();
                 all.any(|it| matches!(it, Declaration::Embed(it) if self.program.at(*it) == at))
             };
-            let last = code.lets.iter().map(|it| self.program.at(it.value)).max_by_key(|it| it.span.start);
+            let last =
+                code.lets.iter().map(|it| self.program.at(it.value)).max_by_key(|it| it.span.start);
             if let (Some(last), Some(at)) = (last, &mut ranked.at) {
                 if embeds(*at) {
                     continue;
