@@ -73,7 +73,7 @@ impl Evaluator {
         let test = matches!(by, By::Test(_));
         if vertex.kinds == Kinds::BOTTOM {
             // What is not taken is not asked of a struct that came before it.
-            if test && vertex.picks.is_empty() {
+            if test {
                 vertex.tests.pop();
             }
             return false;
