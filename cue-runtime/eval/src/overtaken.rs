@@ -11,7 +11,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, Test, VertexId};
 use crate::operators::range;
-use crate::program::{At, Callee, Code, Plain};
+use crate::program::{At, Callee, Code, Plain, Presence};
 
 impl Evaluator {
     /// What those say that were taken before.
@@ -20,6 +20,8 @@ impl Evaluator {
         if !vertex.is_struct || vertex.scalar.is_some() || vertex.kinds != Kinds::BOTTOM {
             return;
         }
+        // What lacks a field is not known well enough for bounds.
+        let lacks = vertex.arcs.iter().any(|it| it.presence == Presence::Required);
         let tests = vertex.tests.clone();
         let written = vertex.conjuncts.iter().filter_map(|it| match it.source {
             // Ranges have no source.
@@ -36,6 +38,7 @@ impl Evaluator {
             let tight = [&low, &high].iter().any(|it| it.as_ref().is_some_and(|it| it.2 == place));
             let mut told = Vec::new();
             match test {
+                Test::Bound(..) | Test::Range(_) if lacks => {}
                 Test::Bound(compare, limit) if compare::is_order(*compare) && tight => {
                     let symbol = compare.symbol();
                     let mut operand = *at;
