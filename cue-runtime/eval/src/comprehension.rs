@@ -325,10 +325,21 @@ impl Evaluator {
     /// The fields of a struct are not listed while one is missing that must be there.
     fn has_required(&mut self, id: VertexId, at: At) -> Result<(), FaultId> {
         let vertex = self.heap.get(id);
-        let missing = vertex.arcs.iter().find(|it| {
+        let missing = vertex.arcs.iter().filter(|it| {
             it.presence == Presence::Required && self.labels.kind(it.label) == LabelKind::Regular
         });
-        let Some((label, place)) = missing.map(|it| (it.label, it.vertex)) else { return Ok(()) };
+        let missing: Vec<(Label, VertexId)> =
+            missing.map(|it| (it.label, it.vertex)).collect();
+        let Some((label, place)) = missing.first().copied() else { return Ok(()) };
+        // What is wrong with them is known then.
+        for (_, place) in missing {
+            let real = self.unify(place);
+            if let Some(fault) = self.heap.get(real).fault {
+                if !self.heap.faults[fault].kind.is_incomplete() {
+                    return Err(fault);
+                }
+            }
+        }
         let name = self.label_text(label);
         let message = format!("missing required field in for comprehension: {name}");
         let mut positions = self.declarations_of(place);
