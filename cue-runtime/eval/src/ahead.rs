@@ -107,7 +107,10 @@ impl Evaluator {
         if vertex.label.is_none() || self.ahead.asked_at == At::default() {
             return None;
         }
-        let does = self.ahead.takes_scalar && vertex.scalar.is_some() && !self.is_on_the_way(id);
+        let written = |(_, at): &(Datum, At)| !self.is_within_pick(vertex, (*at, vertex.scalar_via));
+        let does = self.ahead.takes_scalar
+            && vertex.scalar.as_ref().is_some_and(written)
+            && !self.is_on_the_way(id);
         let named = self.let_name(self.outermost(id)).is_some();
         (!does && !named).then_some(self.ahead.asked_at)
     }

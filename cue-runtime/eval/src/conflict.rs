@@ -295,7 +295,7 @@ impl Evaluator {
     }
 
     /// Whether something is written in the choice of which an alternative is tried, or came by a reference there.
-    fn is_within_pick(&self, vertex: &Vertex, (at, via): (At, u32)) -> bool {
+    pub(crate) fn is_within_pick(&self, vertex: &Vertex, (at, via): (At, u32)) -> bool {
         if vertex.picks.is_empty() {
             return false;
         }

@@ -225,21 +225,35 @@ impl Evaluator {
         place
     }
 
-    /// Whether a field is a reference that leads to another one, or to what that has failed with; what a `let` names
-    /// is nowhere else.
+    /// Whether a field is a reference that leads to another one, or to what that has failed with; what a `let` names,
+    /// and what is made on the way, is nowhere else.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
-        match self.value_of_reference(id) {
-            Some(Value::Vertex(of)) if self.let_name(of).is_some() => self.is_copy(of),
-            Some(Value::Vertex(_)) => true,
-            Some(Value::Fault(fault)) => self.heap.faults[fault].place.is_some_and(|it| it != id),
-            Some(Value::Datum(_)) | None => false,
+        let mut id = id;
+        for _ in 0..MOST_SHARED {
+            match self.value_of_reference(id) {
+                Some(Value::Vertex(of)) if !self.is_rooted(of) => id = of,
+                Some(Value::Vertex(_)) => return true,
+                Some(Value::Fault(fault)) => {
+                    return self.heap.faults[fault].place.is_some_and(|it| it != id);
+                }
+                Some(Value::Datum(_)) | None => return false,
+            }
         }
+        false
     }
 
-    /// What a field that is one reference gets when it asks for that; `_` beside it says nothing.
+    /// What a field that is one reference gets when it asks for that; `_` beside it says nothing, but in a
+    /// definition.
     fn value_of_reference(&mut self, id: VertexId) -> Option<Value> {
-        let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(mut expr, env) = conjunct.source else { return None };
+        let mut own = None;
+        for conjunct in &self.heap.get(id).conjuncts {
+            let Source::Expr(expr, env) = conjunct.source else { return None };
+            let top = matches!(self.program.code(expr), Code::Top) && conjunct.groups.is_empty();
+            if !top && own.replace((expr, env)).is_some() {
+                return None;
+            }
+        }
+        let (mut expr, env) = own?;
         while let Code::Unify(left, right) = self.program.code(expr) {
             expr = match (self.program.code(*left), self.program.code(*right)) {
                 (Code::Top, _) => *right,
