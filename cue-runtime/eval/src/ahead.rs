@@ -107,7 +107,8 @@ impl Evaluator {
         if vertex.label.is_none() || self.ahead.asked_at == At::default() {
             return None;
         }
-        let written = |(_, at): &(Datum, At)| !self.is_within_pick(vertex, (*at, vertex.scalar_via));
+        let written =
+            |(_, at): &(Datum, At)| !self.is_within_pick(vertex, (*at, vertex.scalar_via));
         let does = self.ahead.takes_scalar
             && vertex.scalar.as_ref().is_some_and(written)
             && !self.is_on_the_way(id);
@@ -159,7 +160,7 @@ impl Evaluator {
     }
 
     /// Whether a value stands nowhere, nor in what a `let` names.
-    fn is_on_the_way(&self, id: VertexId) -> bool {
+    pub(crate) fn is_on_the_way(&self, id: VertexId) -> bool {
         !self.is_rooted(id) && self.let_name(self.outermost(id)).is_none()
     }
 }

@@ -328,8 +328,7 @@ impl Evaluator {
         let missing = vertex.arcs.iter().filter(|it| {
             it.presence == Presence::Required && self.labels.kind(it.label) == LabelKind::Regular
         });
-        let missing: Vec<(Label, VertexId)> =
-            missing.map(|it| (it.label, it.vertex)).collect();
+        let missing: Vec<(Label, VertexId)> = missing.map(|it| (it.label, it.vertex)).collect();
         let Some((label, place)) = missing.first().copied() else { return Ok(()) };
         // What is wrong with them is known then.
         for (_, place) in missing {

@@ -62,6 +62,9 @@ impl Evaluator {
             }
         }
         let Some(target) = shared else { return false };
+        if self.is_on_the_way(target) {
+            return lone && self.take_settled(id);
+        }
         // What is closed shares what is no less so.
         // Up to v0.14 that takes several references.
         let alone = lone && self.program.lenient;
