@@ -41,6 +41,8 @@ impl Evaluator {
                     references.push((expr, env));
                     closes |= grouped;
                 }
+                // What a definition says of what is made on the way makes that a value of its own.
+                Code::Top if grouped && !self.is_rooted(id) => return false,
                 Code::Top if placed && (!lone || references.len() + open.len() > 0) => {}
                 Code::Unify(left, right) => {
                     open.extend([(*left, env, grouped), (*right, env, grouped)]);
