@@ -117,7 +117,7 @@ impl Evaluator {
     }
 
     /// The scalar that is read ahead of a value which has this error and was in this state before: of a field that
-    /// which is written there, before its alternatives are held against it.
+    /// which is written there, before alternatives and bounds are held against it.
     pub(crate) fn read_ahead(
         &mut self,
         id: VertexId,
@@ -125,12 +125,9 @@ impl Evaluator {
         before: State,
     ) -> Option<Datum> {
         let told = &self.heap.faults[fault];
-        let chosen = told.kind == Kind::Permanent && told.message.ends_with(EMPTY);
-        if chosen
-            && before != State::Done
-            && self.ahead.reader == Some(self.place)
-            && self.is_rooted(id)
-        {
+        let held = told.message.ends_with(EMPTY) || told.message.starts_with("invalid value ");
+        let reads = self.ahead.reader == Some(self.place) && self.is_rooted(id);
+        if told.kind == Kind::Permanent && held && before != State::Done && reads {
             let scalar = self.heap.get(id).scalar.as_ref();
             return scalar.filter(|_| told.place == Some(id)).map(|it| it.0.clone());
         }

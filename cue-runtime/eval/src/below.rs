@@ -62,12 +62,13 @@ impl Evaluator {
     /// its declarations, not of the value as a whole (cue-errors 4.1).
     pub(crate) fn goes_on(&self, id: VertexId, fault: FaultId) -> bool {
         let (vertex, fault) = (self.heap.get(id), &self.heap.faults[fault]);
+        let own = fault.place.is_none_or(|it| it == id);
         (vertex.is_struct || vertex.is_list)
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
             && !matches!(fault.kind, Kind::StructuralCycle | Kind::Budget)
-            && !fault.message.ends_with(EMPTY)
-            && !fault.message.starts_with("invalid value ")
+            && !(own && fault.message.ends_with(EMPTY))
+            && !(own && fault.message.starts_with("invalid value "))
             && fault.message != NOT_ALLOWED
             && !self.gives_nothing(fault, id)
     }
