@@ -125,11 +125,13 @@ impl Evaluator {
         before: State,
     ) -> Option<Datum> {
         let told = &self.heap.faults[fault];
+        let own = told.place == Some(id);
         let held = told.message.ends_with(EMPTY) || told.message.starts_with("invalid value ");
+        let held = if own { held } else { told.place.is_some() };
         let reads = self.ahead.reader == Some(self.place) && self.is_rooted(id);
         if told.kind == Kind::Permanent && held && before != State::Done && reads {
             let scalar = self.heap.get(id).scalar.as_ref();
-            return scalar.filter(|_| told.place == Some(id)).map(|it| it.0.clone());
+            return scalar.map(|it| it.0.clone());
         }
         let refused = told.kind == Kind::Permanent
             && (told.message.starts_with(CONFLICT) || told.message.ends_with(EMPTY));
