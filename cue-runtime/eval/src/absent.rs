@@ -3,6 +3,7 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
+use crate::ahead::Asks;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
@@ -44,7 +45,8 @@ impl Evaluator {
             Value::Fault(fault) => return self.absent_by(fault),
             Value::Vertex(id) => id,
         };
-        let id = self.unify_settled(id, self.program.at(expr));
+        let at = self.program.at(expr);
+        let id = self.asking(at, Asks::All, |it| it.unify(id));
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
             // A struct that is only gone round is there.
@@ -54,7 +56,7 @@ impl Evaluator {
         let running = matches!(vertex.state, State::Running | State::Suspended);
         if (vertex.is_struct || vertex.is_list) && vertex.choice.is_none() && !running {
             // A permanent error anywhere inside makes the whole absent.
-            return match self.permanent(id, 0) {
+            return match self.asking(at, Asks::All, |it| it.permanent(id, 0)) {
                 Some(fault) if fault.kind == Kind::Budget => Ok(false),
                 fault => Ok(fault.is_some()),
             };

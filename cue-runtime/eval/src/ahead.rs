@@ -3,6 +3,7 @@
 //! beside what it makes (cue-errors 2.1).
 
 use crate::builtin::Datum;
+use crate::closed::NOT_ALLOWED;
 use crate::conflict::CONFLICT;
 use crate::demand::{Concrete, Unmet};
 use crate::disjunction::EMPTY;
@@ -21,9 +22,21 @@ pub(crate) struct Ahead {
     via: u32,
     /// Why what was read is refused.
     refused: Vec<FaultId>,
-    /// Where the value is asked for that is being evaluated, and whether a scalar that is written there would do.
+    /// Where the value is asked for that is being evaluated, and what for.
     asked_at: At,
-    takes_scalar: bool,
+    asks: Asks,
+}
+
+/// What a value is asked for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A scalar; one that is written there does.
+    Scalar,
+    /// What it is in the end, or a field of it.
+    #[default]
+    Value,
+    /// Whether anything in it is wrong.
+    All,
 }
 
 impl Evaluator {
@@ -85,19 +98,27 @@ impl Evaluator {
     pub(crate) fn unify_for(&mut self, id: VertexId, at: At) -> VertexId {
         let reads = self.ahead.reader == Some(self.place);
         let at = if reads && self.is_on_the_way(id) { self.ahead.read_at } else { at };
-        let outside = (self.ahead.asked_at, self.ahead.takes_scalar);
-        (self.ahead.asked_at, self.ahead.takes_scalar) = (at, reads);
-        let id = self.unify(id);
-        (self.ahead.asked_at, self.ahead.takes_scalar) = outside;
-        id
+        let asks = if reads { Asks::Scalar } else { Asks::Value };
+        self.asking(at, asks, |it| it.unify(id))
     }
 
-    /// The same of a value that is asked for as it is in the end.
-    pub(crate) fn unify_settled(&mut self, id: VertexId, at: At) -> VertexId {
-        let reader = self.ahead.reader.take();
-        let id = self.unify_for(id, at);
-        self.ahead.reader = reader;
-        id
+    /// What is found where a value is asked for.
+    pub(crate) fn asking<T>(
+        &mut self,
+        at: At,
+        asks: Asks,
+        find: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let outside = (self.ahead.asked_at, self.ahead.asks);
+        (self.ahead.asked_at, self.ahead.asks) = (at, asks);
+        let found = find(self);
+        (self.ahead.asked_at, self.ahead.asks) = outside;
+        found
+    }
+
+    /// Where it is asked whether anything is wrong in what is around a field, which is looked at then.
+    pub(crate) fn all_asked_at(&self, id: VertexId) -> Option<At> {
+        self.field_asked_at(id).filter(|_| self.ahead.asks == Asks::All)
     }
 
     /// Where a field is asked for that has no `let` around it: its alternatives are looked at there, but where a
@@ -109,7 +130,7 @@ impl Evaluator {
         }
         let written =
             |(_, at): &(Datum, At)| !self.is_within_pick(vertex, (*at, vertex.scalar_via));
-        let does = self.ahead.takes_scalar
+        let does = self.ahead.asks == Asks::Scalar
             && vertex.scalar.as_ref().is_some_and(written)
             && !self.is_on_the_way(id);
         let named = self.let_name(self.outermost(id)).is_some();
@@ -127,6 +148,7 @@ impl Evaluator {
         let told = &self.heap.faults[fault];
         let own = told.place == Some(id);
         let held = told.message.ends_with(EMPTY) || told.message.starts_with("invalid value ");
+        let held = held || told.message == NOT_ALLOWED;
         let held = if own { held } else { told.place.is_some() };
         let reads = self.ahead.reader == Some(self.place) && self.is_rooted(id);
         if told.kind == Kind::Permanent && held && before != State::Done && reads {

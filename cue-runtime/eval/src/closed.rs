@@ -448,7 +448,8 @@ impl Evaluator {
         fault.place = Some(id);
         // It is told at the first validator of the struct, if that has one.
         let tests = self.heap.get(id).parent.map(|it| &self.heap.get(it).tests);
-        fault.at = tests.and_then(|it| it.first()).map_or(fault.at, |it| it.1);
+        let test = tests.and_then(|it| it.first()).map(|it| it.1);
+        fault.at = test.or_else(|| self.all_asked_at(id)).unwrap_or(fault.at);
         let fault = self.heap.fault(fault);
         self.note_failure(fault);
         self.heap.get_mut(id).fault = Some(fault);

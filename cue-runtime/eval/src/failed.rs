@@ -1,6 +1,7 @@
 //! What is done with and has an error is that error to whoever asks for its value (cue-errors 4.1): a
 //! selection from it, an index, a comparison; a mere reference takes what it says.
 
+use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
@@ -40,6 +41,18 @@ impl Evaluator {
         }
         let fault = Fault::listed(self.first_failing(real))?;
         Some(self.heap.fault(fault))
+    }
+
+    /// Whether a value is an error for good, or has fields that it does not allow.
+    pub(crate) fn has_failed(&self, id: VertexId) -> bool {
+        let fails = |it: FaultId| !self.heap.faults[it].kind.is_incomplete();
+        self.heap.get(id).fault.is_some_and(fails) || self.not_allowed_in(id).is_some()
+    }
+
+    /// The error of a field that a value does not allow.
+    pub(crate) fn not_allowed_in(&self, id: VertexId) -> Option<FaultId> {
+        let mut faults = self.heap.get(id).arcs.iter().filter_map(|it| self.heap.get(it.vertex).fault);
+        faults.find(|it| self.heap.faults[*it].message == NOT_ALLOWED)
     }
 
     /// Something that is no alternative has failed for good: until then there is nothing to look for.

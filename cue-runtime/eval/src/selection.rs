@@ -191,6 +191,10 @@ impl Evaluator {
             self.heap.get(id).fault.is_some_and(|it| self.heap.faults[it].kind.is_incomplete());
         let ends = never || !(inside || inline || called && lacks);
         let closed = bare || closed && open.is_none() && ends;
+        // What has fields that it does not allow is an error itself.
+        if let Some(fault) = self.not_allowed_in(id).filter(|_| closed) {
+            return Value::Fault(fault);
+        }
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
         let fault = self.fail(kind, message, at);
         if let Some(on) = open {

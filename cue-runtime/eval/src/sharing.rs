@@ -17,7 +17,7 @@ impl Evaluator {
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
         let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
         let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
-        let mut closes = false;
+        let (mut closes, mut apart) = (false, false);
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return false };
             if conjunct.close_as.is_some() || conjunct.beside != 0 {
@@ -41,9 +41,9 @@ impl Evaluator {
                     references.push((expr, env));
                     closes |= grouped;
                 }
-                // What a definition says of what is made on the way makes that a value of its own.
-                Code::Top if grouped && !self.is_rooted(id) => return false,
-                Code::Top if placed && (!lone || references.len() + open.len() > 0) => {}
+                Code::Top if placed && (!lone || references.len() + open.len() > 0) => {
+                    apart |= grouped && !self.is_rooted(id);
+                }
                 Code::Unify(left, right) => {
                     open.extend([(*left, env, grouped), (*right, env, grouped)]);
                 }
@@ -58,12 +58,18 @@ impl Evaluator {
             if target == id || running || self.is_ancestor(target, id) {
                 return false;
             }
+            apart &= !self.has_failed(target);
             let target = self.unify(target);
             if shared.replace(target).is_some_and(|it| it != target) {
                 return false;
             }
         }
         let Some(target) = shared else { return false };
+        // What a definition says of what is made on the way makes that a value of its own, if it has not failed
+        // before.
+        if apart {
+            return false;
+        }
         if self.is_on_the_way(target) {
             return lone && self.take_settled(id);
         }
