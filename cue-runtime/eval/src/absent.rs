@@ -1,9 +1,9 @@
 //! The comparison with bottom (cue-semantics.md section 6), and what is asked again once all is done
 //! because it was answered before all was said (S-46).
 
+use crate::ahead::Asks;
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
-use crate::ahead::Asks;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};

@@ -103,12 +103,7 @@ impl Evaluator {
     }
 
     /// What is found where a value is asked for.
-    pub(crate) fn asking<T>(
-        &mut self,
-        at: At,
-        asks: Asks,
-        find: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    pub(crate) fn asking<T>(&mut self, at: At, asks: Asks, find: impl FnOnce(&mut Self) -> T) -> T {
         let outside = (self.ahead.asked_at, self.ahead.asks);
         (self.ahead.asked_at, self.ahead.asks) = (at, asks);
         let found = find(self);

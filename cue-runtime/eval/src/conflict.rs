@@ -357,8 +357,7 @@ impl Evaluator {
                     open.extend([*left, *right]);
                     false
                 }
-                _ if code.is_literal() || code.scalar().is_some() => false,
-                Code::List(_) | Code::Type(..) | Code::Top => false,
+                _ if is_there_at_once(code) => false,
                 _ => match self.refers_at(expr) {
                     Some(at) => via != 0 && self.crosses(via, at),
                     None => self.program.at(expr).holds(at),
@@ -369,6 +368,25 @@ impl Evaluator {
             }
         }
         false
+    }
+
+    /// Whether all that is said of a value is written out there.
+    pub(crate) fn is_there_at_once(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().all(|it| match it.source {
+            Source::Expr(expr, _) => {
+                let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![expr];
+                while let Some(expr) = open.pop() {
+                    match self.program.code(expr) {
+                        Code::Unify(left, right) => open.extend([*left, *right]),
+                        code if is_there_at_once(code) => {}
+                        _ => return false,
+                    }
+                }
+                true
+            }
+            Source::Data(_) => true,
+            Source::Vertex(_) => false,
+        })
     }
 
     /// Whether something is what a pattern says of a vertex, or came by the reference that it is.
@@ -492,3 +510,10 @@ impl Evaluator {
 
 /// Errors of one value that are kept.
 const MOST_ERRORS: usize = 50;
+
+/// Whether a value is there as it is written, not once it is evaluated.
+fn is_there_at_once(code: &Code) -> bool {
+    code.is_literal()
+        || code.scalar().is_some()
+        || matches!(code, Code::List(_) | Code::Type(..) | Code::Top)
+}

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
 use crate::closed::NOT_ALLOWED;
+use crate::conflict::CONFLICT;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
@@ -449,6 +450,26 @@ impl Evaluator {
     ) {
         if self.spent.is_some() {
             self.heap.get_mut(id).fault = self.spent;
+            return;
+        }
+        // What is wrong without any alternative is told alone.
+        let mut wrong_itself = Vec::new();
+        if self.heap.get(id).picks.is_empty() && self.heap.get(id).fault.is_none() {
+            for index in 0..self.heap.get(id).arcs.len() {
+                let arc = &self.heap.get(id).arcs[index];
+                if arc.presence == Presence::Member {
+                    self.permanent_all(arc.vertex, &mut wrong_itself, 1);
+                }
+            }
+        }
+        wrong_itself.retain(|it| {
+            let written = it.place.is_some_and(|it| self.is_there_at_once(it));
+            written && it.message.starts_with(CONFLICT)
+        });
+        if let Some(fault) = Fault::listed(wrong_itself) {
+            self.exhausted.insert(id.number());
+            let fault = self.heap.fault(fault);
+            self.heap.get_mut(id).fault = Some(fault);
             return;
         }
         // Of several disjunctions the last says why, for the alternatives reached last; one that is

@@ -51,7 +51,8 @@ impl Evaluator {
 
     /// The error of a field that a value does not allow.
     pub(crate) fn not_allowed_in(&self, id: VertexId) -> Option<FaultId> {
-        let mut faults = self.heap.get(id).arcs.iter().filter_map(|it| self.heap.get(it.vertex).fault);
+        let mut faults =
+            self.heap.get(id).arcs.iter().filter_map(|it| self.heap.get(it.vertex).fault);
         faults.find(|it| self.heap.faults[*it].message == NOT_ALLOWED)
     }
 
