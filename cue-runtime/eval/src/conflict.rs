@@ -9,7 +9,7 @@ use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{By, EnvId, FaultId, Narrowed, Source, Vertex, VertexId};
-use crate::program::{At, Code, ExprId};
+use crate::program::{At, Code, ExprId, Presence};
 
 /// How the error begins of values that disagree.
 pub(crate) const CONFLICT: &str = "conflicting values ";
@@ -370,8 +370,28 @@ impl Evaluator {
         false
     }
 
+    /// What disagrees in a value of all that is written out there.
+    pub(crate) fn written_conflicts(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
+        if self.tick().is_err() || depth > DEEPEST {
+            return;
+        }
+        for index in 0..self.heap.get(id).arcs.len() {
+            let arc = &self.heap.get(id).arcs[index];
+            let (vertex, presence) = (arc.vertex, arc.presence);
+            if presence != Presence::Member || !self.is_there_at_once(vertex) {
+                continue;
+            }
+            let vertex = self.unify(vertex);
+            match self.heap.get(vertex).fault.map(|it| &self.heap.faults[it]) {
+                Some(fault) if fault.message.starts_with(CONFLICT) => out.push(fault.clone()),
+                Some(_) => {}
+                None => self.written_conflicts(vertex, out, depth + 1),
+            }
+        }
+    }
+
     /// Whether all that is said of a value is written out there.
-    pub(crate) fn is_there_at_once(&self, id: VertexId) -> bool {
+    fn is_there_at_once(&self, id: VertexId) -> bool {
         self.heap.get(id).conjuncts.iter().all(|it| match it.source {
             Source::Expr(expr, _) => {
                 let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![expr];
@@ -507,6 +527,9 @@ impl Evaluator {
         }
     }
 }
+
+/// How deep it is looked for what disagrees.
+const DEEPEST: u32 = 50;
 
 /// Errors of one value that are kept.
 const MOST_ERRORS: usize = 50;

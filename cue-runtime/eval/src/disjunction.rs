@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 
 use crate::alike::Alternatives;
 use crate::closed::NOT_ALLOWED;
-use crate::conflict::CONFLICT;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
@@ -453,20 +452,11 @@ impl Evaluator {
             return;
         }
         // What is wrong without any alternative is told alone.
-        let mut wrong_itself = Vec::new();
+        let mut disagree = Vec::new();
         if self.heap.get(id).picks.is_empty() && self.heap.get(id).fault.is_none() {
-            for index in 0..self.heap.get(id).arcs.len() {
-                let arc = &self.heap.get(id).arcs[index];
-                if arc.presence == Presence::Member {
-                    self.permanent_all(arc.vertex, &mut wrong_itself, 1);
-                }
-            }
+            self.written_conflicts(id, &mut disagree, 0);
         }
-        wrong_itself.retain(|it| {
-            let written = it.place.is_some_and(|it| self.is_there_at_once(it));
-            written && it.message.starts_with(CONFLICT)
-        });
-        if let Some(fault) = Fault::listed(wrong_itself) {
+        if let Some(fault) = Fault::listed(disagree) {
             self.exhausted.insert(id.number());
             let fault = self.heap.fault(fault);
             self.heap.get_mut(id).fault = Some(fault);
