@@ -61,10 +61,16 @@ impl Evaluator {
     /// What a path that is all of a vertex leads to, if that waits for more.
     fn referred_by(&mut self, id: VertexId) -> Option<VertexId> {
         let target = self.path_of(id)?;
-        // What a definition closes shares only what one closes too.
-        let closed = self.is_enclosed(id);
-        if closed && (self.heap.get(id).conjuncts.len() > 1 || !self.is_enclosed(target)) {
-            return None;
+        // What a definition closes shares only what one closes too, by way of lets or not.
+        if self.is_enclosed(id) {
+            let mut end = target;
+            for _ in 0..MOST_SHARED {
+                let Some(next) = self.let_name(end).and_then(|_| self.path_of(end)) else { break };
+                end = next;
+            }
+            if self.heap.get(id).conjuncts.len() > 1 || !self.is_enclosed(end) {
+                return None;
+            }
         }
         let real = self.unify(target);
         let fault = self.heap.fault_of(target, real)?;
