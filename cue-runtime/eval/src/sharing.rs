@@ -76,7 +76,9 @@ impl Evaluator {
         // What is closed shares what is no less so.
         // Up to v0.14 that takes several references.
         let alone = lone && self.program.lenient;
-        if closes && (alone || !self.definitions.contains_key(&target.number())) {
+        let no_less = self.definitions.contains_key(&target.number())
+            || lone && !self.program.lenient && self.closes_as_much(target, id);
+        if closes && (alone || !no_less) {
             return lone && self.take_settled(id);
         }
         // Errors are told once for each place.
@@ -87,6 +89,14 @@ impl Evaluator {
             return false;
         }
         self.share_with(id, target)
+    }
+
+    /// Whether all that closes a field closes another one, too.
+    fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
+        let closing = &self.heap.get(target).closing;
+        let holds = |group: &u32| closing.iter().any(|it| it.group == *group && it.holds());
+        let mut groups = self.heap.get(id).conjuncts.iter().flat_map(|it| it.groups.iter());
+        groups.all(holds)
     }
 
     /// Whether an expression is a place of an imported package that no definition is around.
