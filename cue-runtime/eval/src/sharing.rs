@@ -17,7 +17,7 @@ impl Evaluator {
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
         let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
         let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
-        let (mut closes, mut apart) = (false, false);
+        let (mut closes, mut apart, mut failed) = (false, false, false);
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return false };
             if conjunct.close_as.is_some() || conjunct.beside != 0 {
@@ -58,7 +58,7 @@ impl Evaluator {
             if target == id || running || self.is_ancestor(target, id) {
                 return false;
             }
-            apart &= !self.has_failed(target);
+            failed |= apart && self.has_failed(target);
             let target = self.unify(target);
             if shared.replace(target).is_some_and(|it| it != target) {
                 return false;
@@ -68,7 +68,7 @@ impl Evaluator {
         // What a definition says of what is made on the way makes that a value of its own, if it has not failed
         // before.
         if apart {
-            return false;
+            return failed && self.share_with(id, target);
         }
         if self.is_on_the_way(target) {
             return lone && self.take_settled(id);
@@ -91,12 +91,14 @@ impl Evaluator {
         self.share_with(id, target)
     }
 
-    /// Whether all that closes a field closes another one, too.
+    /// Whether another field is in a value that a field is in, too, and all that closes this one closes that.
     fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
         let closing = &self.heap.get(target).closing;
         let holds = |group: &u32| closing.iter().any(|it| it.group == *group && it.holds());
+        let parent = |it: &VertexId| self.heap.get(*it).parent;
+        let mut around = std::iter::successors(parent(&id), parent);
         let mut groups = self.heap.get(id).conjuncts.iter().flat_map(|it| it.groups.iter());
-        groups.all(holds)
+        groups.all(holds) && around.any(|it| it != self.root && self.is_ancestor(it, target))
     }
 
     /// Whether an expression is a place of an imported package that no definition is around.

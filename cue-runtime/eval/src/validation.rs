@@ -133,11 +133,9 @@ impl Evaluation {
                     // Of what goes round the references say whether it is told elsewhere.
                     && copy.kind != Kind::StructuralCycle
                     && it.message == copy.message
-                    // Two places disagree; the way to them is another one for a copy.
-                    && {
-                        let same = it.positions.iter().filter(|at| copy.positions.contains(at));
-                        same.count() >= it.positions.len().min(2)
-                    }
+                    // What disagrees is there; the way to it is another one for a copy.
+                    && (it.positions.is_empty()
+                        || it.positions.iter().any(|at| copy.positions.contains(at)))
             })
         };
         // What a mere reference repeats is told where it is from.
