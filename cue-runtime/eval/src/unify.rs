@@ -353,6 +353,7 @@ impl Evaluator {
         // What has fields that are not allowed is not asked further (C-26).
         self.check_closed(id);
         self.check_scalar(id);
+        self.check_fields(id);
         None
     }
 
