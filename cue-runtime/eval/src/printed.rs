@@ -408,11 +408,7 @@ impl Evaluator {
             later.import(name.package);
         }
         if scalar.is_some() || is_list {
-            let arcs = &self.heap.get(id).arcs;
-            let fields = arcs.iter().any(|it| {
-                self.labels.kind(it.label) != LabelKind::Index
-                    && self.is_shown(it.label, it.presence, show)
-            });
+            let fields = self.stands_in_struct(id, show);
             let mut value = String::new();
             let inner = if fields { depth + 1 } else { depth };
             match &scalar {
@@ -433,12 +429,21 @@ impl Evaluator {
             return;
         }
         let text = self.write_tests(id, show, depth, later);
-        let arcs = &self.heap.get(id).arcs;
-        if arcs.iter().any(|it| self.is_shown(it.label, it.presence, show)) {
+        if self.stands_in_struct(id, show) {
             self.write_beside(id, show, (&text, false), out, depth, later);
             return;
         }
         out.push_str(&text);
+    }
+
+    /// Whether a value that is no struct is printed in one: a definition beside it may not be shown itself.
+    fn stands_in_struct(&self, id: VertexId, show: Show) -> bool {
+        self.heap.get(id).arcs.iter().any(|it| {
+            let kind = self.labels.kind(it.label);
+            kind != LabelKind::Index && self.is_shown(it.label, it.presence, show)
+                || matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
+                    && show.style == Style::Eval
+        })
     }
 
     /// Whether a value is named by a `let`, or by a clause.

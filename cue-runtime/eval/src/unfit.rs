@@ -1,5 +1,5 @@
 //! Fields that are required of what turns out to be no struct: a literal that embeds is one by its other fields
-//! alone (cue-errors 1.3).
+//! alone (cue-errors 1.1).
 
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};

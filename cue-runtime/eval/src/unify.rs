@@ -7,7 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::groups::Groups;
 use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
-use crate::program::{Callee, Code, Label, Plain};
+use crate::program::{Callee, Code, Label, LabelKind, Plain, Presence};
 use crate::waiting::Left;
 use crate::work::Work;
 
@@ -342,7 +342,14 @@ impl Evaluator {
         let beside = plain && !vertex.placed.is_empty() && !vertex.closing.iter().any(|it| it.top);
         // So does what can be nothing but a struct beside what checks it.
         let whole = vertex.kinds == Kinds::STRUCT && !vertex.placed.is_empty();
-        if self.emptied.contains(&id.number()) || beside || whole {
+        // A regular field makes a struct, be it only required.
+        let has_fields = !vertex.is_struct
+            && vertex.kinds.meets(Kinds::STRUCT)
+            && vertex.arcs.iter().any(|it| {
+                it.presence != Presence::Optional
+                    && self.labels.kind(it.label) == LabelKind::Regular
+            });
+        if self.emptied.contains(&id.number()) || beside || whole || has_fields {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
