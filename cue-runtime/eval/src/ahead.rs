@@ -25,6 +25,10 @@ pub(crate) struct Ahead {
     /// Where the value is asked for that is being evaluated, and what for.
     asked_at: At,
     asks: Asks,
+    /// Fields have shared what is made on the way.
+    pub(crate) shares: bool,
+    /// They copy it instead.
+    pub(crate) copies: bool,
 }
 
 /// What a value is asked for.

@@ -339,9 +339,14 @@ impl Evaluator {
         self.heap.bytes() + (self.labels.grown() * LABEL_BYTES) as u64 + self.bytes
     }
 
+    /// Bytes of everything.
+    pub(crate) fn used(&self) -> u64 {
+        self.counted().saturating_add(self.allowance.used())
+    }
+
     /// Whether all that was counted is within the budget.
     fn fits_memory(&mut self) -> Result<(), FaultId> {
-        if self.counted().saturating_add(self.allowance.used()) > self.budget.bytes {
+        if self.used() > self.budget.bytes {
             return Err(self.out_of("memory"));
         }
         Ok(())

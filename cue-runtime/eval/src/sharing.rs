@@ -65,13 +65,16 @@ impl Evaluator {
             }
         }
         let Some(target) = shared else { return false };
-        // What a definition says of what is made on the way makes that a value of its own, if it has not failed
-        // before.
-        if apart {
-            return failed && self.share_with(id, target);
-        }
-        if self.is_on_the_way(target) {
-            return lone && self.take_settled(id);
+        // What is made on the way is a value of its own for each that takes it over, and so is what a definition
+        // says of it, if that has not failed before: errors show it, values do not.
+        if apart || self.is_on_the_way(target) {
+            self.ahead.shares = true;
+            if self.ahead.copies && apart {
+                return failed && self.share_with(id, target);
+            }
+            if self.ahead.copies {
+                return lone && self.take_settled(id);
+            }
         }
         // What is closed shares what is no less so.
         // Up to v0.14 that takes several references.

@@ -3,7 +3,7 @@
 use crate::conflict::CONFLICT;
 use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Budget, Evaluator};
 use crate::heap::{FaultId, Source, VertexId};
 use crate::interpolation::INVALID;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
@@ -114,6 +114,42 @@ fn tell_again(told: Vec<Diagnostic>, walk: &mut Walk) {
 impl Evaluation {
     /// Every error at or below a vertex; also what is not concrete, if it has to be.
     pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
+        let found = self.validated(id, values);
+        let wrong = found.iter().any(|it| it.kind == Kind::Permanent);
+        if !wrong || !self.evaluator.ahead.shares || self.evaluator.ahead.copies {
+            return found;
+        }
+        // What was shared was looked at once: who has taken it over is told of, too.
+        let path = self.evaluator.path(id);
+        let Some(mut apart) = self.with_copies() else { return found };
+        let Ok(Some(id)) = apart.find(&path) else { return found };
+        let again = apart.validated(id, values);
+        let spent = again.is_empty() || again.iter().any(|it| it.kind == Kind::Budget);
+        if spent { found } else { again }
+    }
+
+    /// The same evaluation from the beginning, in which nothing is shared that is made on the way, with what is left
+    /// of the budget.
+    fn with_copies(&self) -> Option<Self> {
+        let (it, budget) = (&self.evaluator, self.evaluator.budget);
+        let left = Budget {
+            ticks: budget.ticks.checked_sub(it.ticks)?,
+            bytes: budget.bytes.checked_sub(it.used())?,
+            ..budget
+        };
+        let mut apart = Self::start(it.program.clone(), &[], left);
+        let root = apart.evaluator.root;
+        let conjuncts = it.heap.get(it.root).conjuncts.clone();
+        if conjuncts.iter().any(|it| matches!(it.source, Source::Vertex(_))) {
+            return None;
+        }
+        apart.evaluator.heap.get_mut(root).conjuncts = conjuncts;
+        apart.evaluator.ahead.copies = true;
+        Some(apart)
+    }
+
+    /// The errors of this evaluation.
+    fn validated(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, values, &mut walk, 0);
         // What nothing can be given for is told where nothing else is wrong (cue-errors 4.1).
