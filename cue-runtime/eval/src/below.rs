@@ -78,7 +78,19 @@ impl Evaluator {
         if self.heap.faults[fault].kind.is_incomplete() || !self.goes_on(id, fault) {
             return Vec::new();
         }
-        self.first_failing_of(&self.counting(id))
+        // What is not allowed gives way to what fails after it.
+        let mut refused = Vec::new();
+        for each in self.counting(id) {
+            let found = self.first_failing_of(&[each]);
+            if !found.is_empty() {
+                let only = found.iter().all(|it| it.message == NOT_ALLOWED);
+                refused = found;
+                if !only {
+                    break;
+                }
+            }
+        }
+        refused
     }
 
     /// The error of a value itself, for who asks it for a field: with those beside it.
