@@ -164,8 +164,8 @@ pub(crate) struct Evaluator {
     pub(crate) reclosing: Map<u32, u32>,
     /// Groups of literals that nothing closed can be embedded in: they never close.
     pub(crate) idle: GroupSet,
-    /// Structs whose comprehensions yielded nothing.
-    pub(crate) emptied: Set<u32>,
+    /// Structs whose comprehensions yielded nothing, and whether they would name fields.
+    pub(crate) emptied: Map<u32, bool>,
     /// How the results of the innermost choice came.
     pub(crate) ways: crate::marks::Ways,
     /// Choices that one alternative is left of while another one is tried.
@@ -280,7 +280,7 @@ impl Evaluator {
             closing: GroupSet::default(),
             reclosing: Map::default(),
             idle: GroupSet::default(),
-            emptied: Set::default(),
+            emptied: Map::default(),
             ways: crate::marks::Ways::default(),
             undecided: Vec::new(),
             checking: Vec::new(),

@@ -211,7 +211,10 @@ impl Evaluator {
             Ok(yields) => {
                 // A struct that only comprehensions could fill is a struct all the same.
                 if yields.is_empty() {
-                    self.emptied.insert(id.number());
+                    let says = &self.program.comprehensions[pending.index as usize].says;
+                    let regular = |it: &Label| self.labels.kind(*it) == LabelKind::Regular;
+                    let named = says.labels.iter().any(regular);
+                    *self.emptied.entry(id.number()).or_default() |= named;
                 }
                 let firing = match pending.firing {
                     0 => {

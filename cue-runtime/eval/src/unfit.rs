@@ -7,7 +7,7 @@ use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::{Conjunct, FaultId, Source, VertexId};
 
-use crate::program::{At, LabelKind, Presence};
+use crate::program::{At, Code, Declaration, ExprId, LabelKind, Presence};
 
 impl Evaluator {
     /// No scalar and no list has a regular field, be it there or only required.
@@ -65,5 +65,30 @@ impl Evaluator {
         });
         let told: Vec<String> = told.collect();
         (format!("{{{}}}", told.join(",")), from)
+    }
+
+    /// Whether a bare `_` is said of a value, be it embedded.
+    pub(crate) fn allows_all(&self, id: VertexId) -> bool {
+        let mut open: Vec<ExprId> = Vec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            if let Source::Expr(expr, _) = conjunct.source {
+                open.push(expr);
+            }
+        }
+        while let Some(expr) = open.pop() {
+            match self.program.code(expr) {
+                Code::Top => return true,
+                Code::Unify(left, right) => open.extend([*left, *right]),
+                Code::Struct(literal) => {
+                    let literal = &self.program.structs[*literal as usize];
+                    open.extend(literal.declarations.iter().filter_map(|it| match it {
+                        Declaration::Embed(expr) => Some(*expr),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        false
     }
 }

@@ -349,7 +349,10 @@ impl Evaluator {
                 it.presence != Presence::Optional
                     && self.labels.kind(it.label) == LabelKind::Regular
             });
-        if self.emptied.contains(&id.number()) || beside || whole || has_fields {
+        // What yields nothing is a struct by the fields it might have had, or where nothing allows all.
+        let emptied = self.emptied.get(&id.number()).copied();
+        let open = emptied == Some(false) && self.allows_all(id);
+        if emptied.is_some() && !open || beside && !open || whole || has_fields {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
