@@ -1,7 +1,6 @@
 //! What is done with and has an error is that error to whoever asks for its value (cue-errors 4.1): a
 //! selection from it, an index, a comparison; a mere reference takes what it says.
 
-use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -42,11 +41,6 @@ impl Evaluator {
         }
         let fault = Fault::listed(self.first_failing(real))?;
         Some(self.heap.fault(fault))
-    }
-
-    /// Whether a value is of no kind, or has fields that it does not allow.
-    pub(crate) fn has_failed(&self, id: VertexId) -> bool {
-        self.heap.get(id).kinds == Kinds::BOTTOM || self.not_allowed_in(id).is_some()
     }
 
     /// The error of a field that a value does not allow.

@@ -17,7 +17,7 @@ impl Evaluator {
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
         let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
         let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
-        let (mut closes, mut apart, mut failed) = (false, false, false);
+        let (mut closes, mut apart, mut closed) = (false, false, false);
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return false };
             if conjunct.close_as.is_some() || conjunct.beside != 0 {
@@ -58,7 +58,7 @@ impl Evaluator {
             if target == id || running || self.is_ancestor(target, id) {
                 return false;
             }
-            failed |= apart && self.has_failed(target);
+            closed |= apart && self.is_closed_already(target);
             let target = self.unify(target);
             if shared.replace(target).is_some_and(|it| it != target) {
                 return false;
@@ -66,11 +66,11 @@ impl Evaluator {
         }
         let Some(target) = shared else { return false };
         // What is made on the way is a value of its own for each that takes it over, and so is what a definition
-        // says of it, if that has not failed before: errors show it, values do not.
+        // says of another one, if that is not closed and done with: errors show it, values do not.
         if apart || self.is_on_the_way(target) {
             self.ahead.shares = true;
             if self.ahead.copies && apart {
-                return failed && self.share_with(id, target);
+                return closed && self.share_with(id, target);
             }
             if self.ahead.copies {
                 return lone && self.take_settled(id);
@@ -102,6 +102,12 @@ impl Evaluator {
         let mut around = std::iter::successors(parent(&id), parent);
         let mut groups = self.heap.get(id).conjuncts.iter().flat_map(|it| it.groups.iter());
         groups.all(holds) && around.any(|it| it != self.root && self.is_ancestor(it, target))
+    }
+
+    /// Whether a value is done with that something closes.
+    fn is_closed_already(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        vertex.state == State::Done && vertex.closing.iter().any(|it| it.holds())
     }
 
     /// Whether an expression is a place of an imported package that no definition is around.
