@@ -351,6 +351,7 @@ impl Evaluator {
             });
         // What yields nothing is a struct by the fields it might have had, or where nothing allows all.
         let emptied = self.emptied.get(&id.number()).copied();
+        let emptied = emptied.filter(|named| *named || vertex.kinds.meets(Kinds::STRUCT));
         let open = emptied == Some(false) && self.allows_all(id);
         if emptied.is_some() && !open || beside && !open || whole || has_fields {
             let vertex = self.heap.get_mut(id);

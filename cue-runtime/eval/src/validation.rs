@@ -115,7 +115,7 @@ impl Evaluation {
     /// Every error at or below a vertex; also what is not concrete, if it has to be.
     pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let found = self.validated(id, values);
-        let wrong = found.iter().any(|it| it.kind == Kind::Permanent);
+        let wrong = found.iter().any(|it| it.kind == Kind::Permanent || it.message == REQUIRED);
         if !wrong || !self.evaluator.ahead.shares || self.evaluator.ahead.copies {
             return found;
         }
