@@ -1,6 +1,7 @@
 //! Syntax trees to a program: every identifier is resolved once.
 
 mod structs; // struct literals, fields, comprehensions
+mod closing; // comprehensions that bring what may be closed
 mod expressions;
 mod faults;
 mod names; // what names stand for
@@ -76,6 +77,7 @@ pub fn compile(
     let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
+    compiler.program.note_closing();
     compiler.program.labels.share();
     compiler.program.shrink();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
@@ -391,7 +393,7 @@ impl Compiler<'_> {
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
-        if self.may_close(&code) {
+        if self.program.may_close(&code) {
             self.closing = self.program.codes.len() + 1;
         }
         self.program.push(code, At { source: self.source, span })

@@ -13,8 +13,8 @@ use super::names::{fixed, identifier};
 use super::scopes::{Meaning, Named, Opener};
 use super::{Compiler, NO_TRY, NOT_LAST};
 use crate::program::{
-    At, Callee, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind,
-    LetCode, Notes, PartCode, Plain, Presence, StructLiteral,
+    At, ClauseCode, Code, ComprehensionCode, DeclLabel, Declaration, ExprId, LabelKind, LetCode,
+    Notes, PartCode, Presence, StructLiteral,
 };
 
 impl Compiler<'_> {
@@ -422,18 +422,6 @@ impl Compiler<'_> {
                 PartCode::Value(part) => self.varies(*part),
                 PartCode::Text(_) => false,
             }),
-            _ => false,
-        }
-    }
-
-    /// Whether what is evaluated may close a value: it names a definition, or calls for it.
-    pub(super) fn may_close(&self, code: &Code) -> bool {
-        match code {
-            Code::Field { label, .. } | Code::Select(_, label) => {
-                let kind = self.program.labels.kind(*label);
-                matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
-            }
-            Code::Call(Callee::Plain(Plain::Close | Plain::CloseAll | Plain::Reclose), _) => true,
             _ => false,
         }
     }
