@@ -28,6 +28,7 @@ mod body; // what a vertex is besides a scalar
 mod groups; // sets of closing values
 mod arcs; // what a vertex gets: conjuncts, fields, patterns
 mod work; // what is still to do for a vertex
+mod turns; // what is met first of what disagrees
 mod unfit; // fields of what is no struct
 mod unify; // vertices one after the other
 mod conjuncts; // conjuncts -> arcs, scalars

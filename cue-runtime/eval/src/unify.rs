@@ -353,7 +353,7 @@ impl Evaluator {
         let emptied = self.emptied.get(&id.number()).copied();
         let emptied = emptied.filter(|named| *named || vertex.kinds.meets(Kinds::STRUCT));
         let open = emptied == Some(false) && self.allows_all(id);
-        if emptied.is_some() && !open || beside && !open || whole || has_fields {
+        if (emptied.is_some() || beside) && !open || whole || has_fields {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()
                 && !vertex.is_list
