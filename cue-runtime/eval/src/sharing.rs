@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{Closed, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Presence};
 
 /// Vertices that are looked at for one that shares itself.
@@ -107,7 +107,8 @@ impl Evaluator {
     /// Whether a value is done with that something closes.
     fn is_closed_already(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        vertex.state == State::Done && vertex.closing.iter().any(|it| it.holds())
+        let closed = || vertex.closing.iter().any(|it| it.holds());
+        vertex.state == State::Done && (vertex.was_closed != Closed::Not || closed())
     }
 
     /// Whether an expression is a place of an imported package that no definition is around.
