@@ -13,10 +13,16 @@ use crate::program::{At, Code, ExprId, Presence};
 const DEEPEST: u32 = 50;
 
 impl Evaluator {
+    /// Whether a value is an alternative, or in one; others are not looked at closely, of which there may be many.
+    fn is_in_choice(&self, id: VertexId) -> bool {
+        let mut around = std::iter::successors(Some(id), |it| self.heap.get(*it).parent);
+        around.any(|it| !self.heap.get(it).picks.is_empty())
+    }
+
     /// Whether what was there first is of an alternative that is tried, and what comes now is not: alternatives
     /// count as coming last, but those around a field before what patterns say of it.
     pub(crate) fn is_of_choice(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> bool {
-        if self.takes_turn(id, new) && !self.takes_turn(id, old) {
+        if !self.is_in_choice(id) || self.takes_turn(id, new) && !self.takes_turn(id, old) {
             return false;
         }
         // Its own alternatives come last of all.
@@ -60,6 +66,9 @@ impl Evaluator {
         old: (At, u32),
         new: (At, u32),
     ) -> Option<VertexId> {
+        if !self.is_in_choice(id) {
+            return None;
+        }
         let vertex = self.heap.get(id);
         let around = vertex.parent.filter(|_| vertex.label.is_some() && vertex.picks.is_empty())?;
         let says = |late: bool, place: At| {
