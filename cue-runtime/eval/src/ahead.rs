@@ -136,8 +136,8 @@ impl Evaluator {
         (!does && !named).then_some(self.ahead.asked_at)
     }
 
-    /// The scalar that is read ahead of a value which has this error and was in this state before: of a field that
-    /// which is written there, before alternatives and bounds are held against it.
+    /// The scalar that is read ahead of a value which has this error and was in this state before. Of a field it is
+    /// the one that is written there, before alternatives and bounds are held against it.
     pub(crate) fn read_ahead(
         &mut self,
         id: VertexId,
@@ -145,18 +145,23 @@ impl Evaluator {
         before: State,
     ) -> Option<Datum> {
         let told = &self.heap.faults[fault];
-        let own = told.place == Some(id);
-        let held = told.message.ends_with(EMPTY) || told.message.starts_with("invalid value ");
-        let held = held || told.message == NOT_ALLOWED;
-        let held = if own { held } else { told.place.is_some() };
-        let reads = self.ahead.reader == Some(self.place) && self.is_rooted(id);
-        if told.kind == Kind::Permanent && held && before != State::Done && reads {
-            let scalar = self.heap.get(id).scalar.as_ref();
-            return scalar.map(|it| it.0.clone());
+        if told.kind != Kind::Permanent || self.ahead.reader != Some(self.place) {
+            return None;
         }
-        let refused = told.kind == Kind::Permanent
-            && (told.message.starts_with(CONFLICT) || told.message.ends_with(EMPTY));
-        if !refused || self.ahead.reader != Some(self.place) || !self.is_on_the_way(id) {
+        let empty = told.message.ends_with(EMPTY);
+        if self.is_rooted(id) {
+            let held = match told.place {
+                Some(place) if place == id => {
+                    empty
+                        || told.message.starts_with("invalid value ")
+                        || told.message == NOT_ALLOWED
+                }
+                place => place.is_some(),
+            };
+            let scalar = self.heap.get(id).scalar.as_ref();
+            return scalar.filter(|_| held && before != State::Done).map(|it| it.0.clone());
+        }
+        if !(empty || told.message.starts_with(CONFLICT)) || !self.is_on_the_way(id) {
             return None;
         }
         let conjuncts = &self.heap.get(id).conjuncts;

@@ -67,8 +67,8 @@ impl Evaluator {
             && vertex.choice.is_none()
             && vertex.kinds != Kinds::BOTTOM
             && !matches!(fault.kind, Kind::StructuralCycle | Kind::Budget)
-            && !(own && fault.message.ends_with(EMPTY))
-            && !(own && fault.message.starts_with("invalid value "))
+            && !(own
+                && (fault.message.ends_with(EMPTY) || fault.message.starts_with("invalid value ")))
             && fault.message != NOT_ALLOWED
             && !self.gives_nothing(fault, id)
     }
@@ -79,18 +79,18 @@ impl Evaluator {
             return Vec::new();
         }
         // What is not allowed gives way to what fails after it.
-        let mut refused = Vec::new();
+        let mut found = Vec::new();
         for each in self.counting(id) {
-            let found = self.first_failing_of(&[each]);
-            if !found.is_empty() {
-                let only = found.iter().all(|it| it.message == NOT_ALLOWED);
-                refused = found;
-                if !only {
+            let fails = self.first_failing_of(&[each]);
+            if !fails.is_empty() {
+                let refused = fails.iter().all(|it| it.message == NOT_ALLOWED);
+                found = fails;
+                if !refused {
                     break;
                 }
             }
         }
-        refused
+        found
     }
 
     /// The error of a value itself, for who asks it for a field: with those beside it.

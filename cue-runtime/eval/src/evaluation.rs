@@ -527,13 +527,13 @@ impl Evaluation {
 
     /// Its declarations as one CUE expression: merged, not evaluated.
     pub fn declared(&mut self, id: VertexId, show: Show, names: Names) -> String {
-        self.validate(self.evaluator.root, Concreteness::Optional);
+        self.validated(self.evaluator.root, Concreteness::Optional);
         self.evaluator.declared_text(id, show, names)
     }
 
     /// The same as a file that stands alone.
     pub fn declared_file(&mut self, id: VertexId, show: Show, names: Names) -> String {
-        self.validate(self.evaluator.root, Concreteness::Optional);
+        self.validated(self.evaluator.root, Concreteness::Optional);
         self.evaluator.declared_file(id, show, names)
     }
 

@@ -155,7 +155,7 @@ impl Evaluation {
                 if fault.kind == Kind::StructuralCycle && it.refers_to_endless(id, &fault) {
                     match it.visit(id) {
                         Some(Visit::First) => {
-                            let open = self.validate(real, Concreteness::Required);
+                            let open = self.validated(real, Concreteness::Required);
                             let open = open.iter().any(|it| it.kind == Kind::Incomplete);
                             node.class = if open { Class::Open } else { Class::Concrete };
                         }
@@ -211,7 +211,7 @@ impl Evaluation {
             return node;
         }
         if it.heap.get(real).is_struct || it.heap.get(real).is_list {
-            let concrete = self.validate(real, Concreteness::Required).is_empty();
+            let concrete = self.validated(real, Concreteness::Required).is_empty();
             node.class = if concrete { Class::Concrete } else { Class::Open };
             return node;
         }
@@ -234,7 +234,7 @@ impl Evaluation {
             return found;
         }
         // What waited for the value itself goes on now that it is asked for.
-        self.validate(id, Concreteness::Optional);
+        self.validated(id, Concreteness::Optional);
         self.evaluator.permanent(id, 0)
     }
 

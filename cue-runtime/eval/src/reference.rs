@@ -260,6 +260,12 @@ impl Evaluator {
     /// `&` or embedded.
     fn refers_to(&self, id: VertexId, asked: VertexId) -> bool {
         let Some(name) = self.heap.get(asked).label else { return false };
+        let names = |code: &Code| matches!(code, Code::Field { label, .. } | Code::Select(_, label) if *label == name);
+        self.is_said(id, names)
+    }
+
+    /// Whether such an expression is said of a value: alone, as an operand of `&` or embedded.
+    pub(crate) fn is_said(&self, id: VertexId, is_it: impl Fn(&Code) -> bool) -> bool {
         let mut open: Vec<ExprId> = Vec::new();
         open.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
             Source::Expr(expr, _) => Some(expr),
@@ -267,9 +273,7 @@ impl Evaluator {
         }));
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
-                Code::Field { label, .. } | Code::Select(_, label) if *label == name => {
-                    return true;
-                }
+                code if is_it(code) => return true,
                 Code::Unify(left, right) => open.extend([*left, *right]),
                 Code::Struct(literal) => {
                     let code = &self.program.structs[*literal as usize];

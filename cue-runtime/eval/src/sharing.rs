@@ -69,11 +69,11 @@ impl Evaluator {
         // says of another one, if that is not closed and done with: errors show it, values do not.
         if apart || self.is_on_the_way(target) {
             self.ahead.shares = true;
-            if self.ahead.copies && apart {
-                return closed && self.share_with(id, target);
-            }
             if self.ahead.copies {
-                return lone && self.take_settled(id);
+                return match apart {
+                    true => closed && self.share_with(id, target),
+                    false => lone && self.take_settled(id),
+                };
             }
         }
         // What is closed shares what is no less so.

@@ -22,27 +22,17 @@ impl Evaluator {
     /// Whether what was there first is of an alternative that is tried, and what comes now is not: alternatives
     /// count as coming last, but those around a field before what patterns say of it.
     pub(crate) fn is_of_choice(&self, id: VertexId, old: (At, u32), new: (At, u32)) -> bool {
-        if !self.is_in_choice(id) || self.takes_turn(id, new) && !self.takes_turn(id, old) {
-            return false;
-        }
+        let vertex = self.heap.get(id);
         // Its own alternatives come last of all.
-        if self.is_within_pick(self.heap.get(id), new) {
+        if self.is_within_pick(vertex, new) {
             return false;
         }
         let is_of = |it: &Vertex| self.is_within_pick(it, old) && !self.is_within_pick(it, new);
-        let vertex = self.heap.get(id);
-        if is_of(vertex) {
-            return true;
-        }
-        let mut next = vertex.parent;
-        while let Some(id) = next {
-            let vertex = self.heap.get(id);
-            if is_of(vertex) {
-                break;
-            }
-            next = vertex.parent;
-        }
-        next.is_some() && !self.is_by_pattern(id, new)
+        let parent = |it: &VertexId| self.heap.get(*it).parent;
+        let mut around = std::iter::successors(vertex.parent, parent);
+        let comes_last = is_of(vertex)
+            || around.any(|it| is_of(self.heap.get(it))) && !self.is_by_pattern(id, new);
+        comes_last && (!self.takes_turn(id, new) || self.takes_turn(id, old))
     }
 
     /// Whether something is written in the choice of which an alternative is tried, or came by a reference there.
@@ -103,30 +93,28 @@ impl Evaluator {
             return false;
         }
         let written = vertex.conjuncts.iter().filter(|it| !it.late);
-        let mut open: SmallVec<[ExprId; 4]> = written
-            .filter_map(|it| match it.source {
-                Source::Expr(expr, _) => Some(expr),
-                Source::Data(_) | Source::Vertex(_) => None,
-            })
-            .collect();
+        let mut parts = written.flat_map(|it| match it.source {
+            Source::Expr(expr, _) => self.unified(expr),
+            Source::Data(_) | Source::Vertex(_) => SmallVec::new(),
+        });
+        parts.any(|it| match self.refers_at(it) {
+            _ if is_there_at_once(self.program.code(it)) => false,
+            Some(at) => via != 0 && self.crosses(via, at),
+            None => self.program.at(it).holds(at),
+        })
+    }
+
+    /// The operands of `&` that an expression is made of, in their order.
+    fn unified(&self, expr: ExprId) -> SmallVec<[ExprId; 4]> {
+        let (mut found, mut open) = (SmallVec::new(), SmallVec::<[ExprId; 4]>::new());
+        open.push(expr);
         while let Some(expr) = open.pop() {
-            let code = self.program.code(expr);
-            let turn = match code {
-                Code::Unify(left, right) => {
-                    open.extend([*left, *right]);
-                    false
-                }
-                _ if is_there_at_once(code) => false,
-                _ => match self.refers_at(expr) {
-                    Some(at) => via != 0 && self.crosses(via, at),
-                    None => self.program.at(expr).holds(at),
-                },
-            };
-            if turn {
-                return true;
+            match self.program.code(expr) {
+                Code::Unify(left, right) => open.extend([*right, *left]),
+                _ => found.push(expr),
             }
         }
-        false
+        found
     }
 
     /// What disagrees in a value of all that is written out there.
@@ -153,15 +141,7 @@ impl Evaluator {
     fn is_there_at_once(&self, id: VertexId) -> bool {
         self.heap.get(id).conjuncts.iter().all(|it| match it.source {
             Source::Expr(expr, _) => {
-                let mut open: SmallVec<[ExprId; 4]> = smallvec::smallvec![expr];
-                while let Some(expr) = open.pop() {
-                    match self.program.code(expr) {
-                        Code::Unify(left, right) => open.extend([*left, *right]),
-                        code if is_there_at_once(code) => {}
-                        _ => return false,
-                    }
-                }
-                true
+                self.unified(expr).into_iter().all(|it| is_there_at_once(self.program.code(it)))
             }
             Source::Data(_) => true,
             Source::Vertex(_) => false,
@@ -213,10 +193,8 @@ impl Evaluator {
         let mut leaves = Vec::new();
         for conjunct in self.heap.get(id).conjuncts.iter().filter(|it| !it.late) {
             let Source::Expr(expr, _) = conjunct.source else { return false };
-            let mut parts = vec![expr];
-            while let Some(expr) = parts.pop() {
+            for expr in self.unified(expr) {
                 match self.program.code(expr) {
-                    Code::Unify(left, right) => parts.extend([*right, *left]),
                     Code::Field { .. }
                     | Code::Let { .. }
                     | Code::Variable { .. }

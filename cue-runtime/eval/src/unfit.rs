@@ -5,12 +5,16 @@ use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::export::marker;
-use crate::heap::{Conjunct, FaultId, Source, VertexId};
-
-use crate::program::{At, Code, Declaration, ExprId, LabelKind, Presence};
+use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
+use crate::program::{At, LabelKind, Presence};
 
 impl Evaluator {
-    /// No scalar and no list has a regular field, be it there or only required.
+    /// Whether only a struct has such a field: a regular one, be it there or only required.
+    pub(crate) fn makes_struct(&self, arc: &ArcEntry) -> bool {
+        arc.presence != Presence::Optional && self.labels.kind(arc.label) == LabelKind::Regular
+    }
+
+    /// No scalar and no list has one.
     pub(crate) fn check_fields(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
         let fits = vertex.kinds.meets(Kinds::STRUCT) || vertex.kinds == Kinds::BOTTOM;
@@ -24,7 +28,7 @@ impl Evaluator {
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, field) = (arc.label, arc.vertex);
-            if arc.presence == Presence::Optional || self.labels.kind(label) != LabelKind::Regular {
+            if !self.makes_struct(arc) {
                 continue;
             }
             let real = self.unify(field);
@@ -65,30 +69,5 @@ impl Evaluator {
         });
         let told: Vec<String> = told.collect();
         (format!("{{{}}}", told.join(",")), from)
-    }
-
-    /// Whether a bare `_` is said of a value, be it embedded.
-    pub(crate) fn allows_all(&self, id: VertexId) -> bool {
-        let mut open: Vec<ExprId> = Vec::new();
-        for conjunct in &self.heap.get(id).conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
-                open.push(expr);
-            }
-        }
-        while let Some(expr) = open.pop() {
-            match self.program.code(expr) {
-                Code::Top => return true,
-                Code::Unify(left, right) => open.extend([*left, *right]),
-                Code::Struct(literal) => {
-                    let literal = &self.program.structs[*literal as usize];
-                    open.extend(literal.declarations.iter().filter_map(|it| match it {
-                        Declaration::Embed(expr) => Some(*expr),
-                        _ => None,
-                    }));
-                }
-                _ => {}
-            }
-        }
-        false
     }
 }

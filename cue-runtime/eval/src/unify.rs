@@ -7,7 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, TOO_DEEP};
 use crate::groups::Groups;
 use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
-use crate::program::{Callee, Code, Label, LabelKind, Plain, Presence};
+use crate::program::{Callee, Code, Label, Plain};
 use crate::waiting::Left;
 use crate::work::Work;
 
@@ -345,14 +345,11 @@ impl Evaluator {
         // A regular field makes a struct, be it only required.
         let has_fields = !vertex.is_struct
             && vertex.kinds.meets(Kinds::STRUCT)
-            && vertex.arcs.iter().any(|it| {
-                it.presence != Presence::Optional
-                    && self.labels.kind(it.label) == LabelKind::Regular
-            });
+            && vertex.arcs.iter().any(|it| self.makes_struct(it));
         // What yields nothing is a struct by the fields it might have had, or where nothing allows all.
         let emptied = self.emptied.get(&id.number()).copied();
         let emptied = emptied.filter(|named| *named || vertex.kinds.meets(Kinds::STRUCT));
-        let open = emptied == Some(false) && self.allows_all(id);
+        let open = emptied == Some(false) && self.is_said(id, |it| matches!(it, Code::Top));
         if (emptied.is_some() || beside) && !open || whole || has_fields {
             let vertex = self.heap.get_mut(id);
             let bare = vertex.scalar.is_none()

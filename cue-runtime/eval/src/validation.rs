@@ -148,8 +148,8 @@ impl Evaluation {
         Some(apart)
     }
 
-    /// The errors of this evaluation.
-    fn validated(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
+    /// The errors of this evaluation, with all of the value evaluated.
+    pub(crate) fn validated(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let mut walk = Walk { from: Some(id), ..Walk::default() };
         self.collect(id, values, &mut walk, 0);
         // What nothing can be given for is told where nothing else is wrong (cue-errors 4.1).

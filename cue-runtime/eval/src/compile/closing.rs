@@ -30,10 +30,9 @@ struct Closing {
 }
 
 impl Program {
-    /// Marks those comprehensions.
+    /// Marks those comprehensions of a program that names definitions or calls `close`.
     pub(crate) fn note_closing(&mut self) {
-        let waits = self.comprehensions.iter().any(|it| !it.closes);
-        if !waits || !self.codes.iter().any(|it| self.may_close(it)) {
+        if self.comprehensions.iter().all(|it| it.closes) {
             return;
         }
         let mut known = Closing::default();
@@ -93,7 +92,6 @@ impl Program {
             });
         }
         before != (known.labels.len(), known.patterned.len(), known.lets, known.variables)
-            || known.values.is_empty()
     }
 
     /// Whether an expression leads to such a value, or holds one.

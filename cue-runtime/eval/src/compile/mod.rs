@@ -77,7 +77,9 @@ pub fn compile(
     let mut compiler = Compiler::new(Program { lenient, ..Program::empty() }, packages);
     let roots = compiler.package(sources);
     compiler.program.roots = roots;
-    compiler.program.note_closing();
+    if compiler.closing > 0 {
+        compiler.program.note_closing();
+    }
     compiler.program.labels.share();
     compiler.program.shrink();
     if compiler.errors.is_empty() { Ok(compiler.program) } else { Err(told(compiler.errors)) }
