@@ -247,7 +247,7 @@ impl Evaluator {
         let outer = conjunct.outer;
         let mut from = conjunct.lineage();
         // What a literal embeds shows in messages with it, a file excepted.
-        if code.has_embeds && at != At::default() {
+        if code.has_embeds && !program.is_file(at) {
             from.via = self.heap.cross_literal(from.via, at);
         }
         if let Some(named) = &code.named {

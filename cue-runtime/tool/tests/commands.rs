@@ -52,6 +52,22 @@ fn what_is_wrong_in_a_definition_is_wrong_in_the_data() {
 }
 
 #[test]
+fn no_file_is_a_literal_on_the_way_to_a_conflict() {
+    let folder = folder(&[
+        ("a.cue", "package p\n#Meta: tags: \"x1\"\nif true {x: 1}\n"),
+        ("b.cue", "package p\n#App: {\n\t#Meta\n\ttags: 1\n}\nif true {y: 1}\n"),
+    ]);
+    let it = request(Verb::Eval, folder.path(), &["a.cue", "b.cue"]);
+    let told = play(&it, folder.path()).expect_err("it fails");
+    let positions: Vec<&str> = told.lines().skip(1).map(str::trim).collect();
+    let ends = ["a.cue:2:14", "b.cue:2:7", "b.cue:3:2", "b.cue:4:8"];
+    assert_eq!(positions.len(), ends.len(), "{told}");
+    for (position, end) in positions.iter().zip(ends) {
+        assert!(position.ends_with(end), "{told}");
+    }
+}
+
+#[test]
 fn what_nothing_can_be_given_for_is_no_data_and_yet_wrong() {
     let folder = folder(&[
         ("x.cue", "a: 1\n#D: b!: 1 & 2\n"),
