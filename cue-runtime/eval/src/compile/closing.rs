@@ -11,7 +11,7 @@ use crate::program::{
     Program,
 };
 
-/// Rounds in which names of names are found.
+/// Rounds in which names of names are found; where that is not the end of it every comprehension may.
 const MOST_ROUNDS: usize = 8;
 
 /// What is known of the program so far.
@@ -36,15 +36,11 @@ impl Program {
             return;
         }
         let mut known = Closing::default();
-        for _ in 0..MOST_ROUNDS {
-            if !self.look_for_closing(&mut known) {
-                break;
-            }
-        }
+        let done = (0..MOST_ROUNDS).any(|_| !self.look_for_closing(&mut known));
         let mut comprehensions = std::mem::take(&mut self.comprehensions);
         for it in &mut comprehensions {
             let bodies = [Some(it.body), it.otherwise];
-            it.closes |= bodies.into_iter().flatten().any(|it| known.has(it));
+            it.closes |= !done || bodies.into_iter().flatten().any(|it| known.has(it));
         }
         self.comprehensions = comprehensions;
     }
