@@ -1,5 +1,6 @@
 //! Commands over files in a folder of their own: what they print and what they refuse.
 
+mod folder;
 mod told;
 
 use std::fs;
@@ -9,20 +10,11 @@ use cue_session::{NativeRuntime, Shown};
 use cue_syntax::Style;
 use cue_tool::evaluate::Concrete;
 use cue_tool::format::{self, Action, Wanted};
-use cue_tool::import::{Files, Options, Texts, import};
 use cue_tool::place::{Context, Several};
 use cue_tool::tags::Variables;
 use cue_tool::{Encoding, Error, Load, Request, Verb, evaluate};
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, text) in files {
-        let file = folder.path().join(name);
-        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-        fs::write(file, text).expect("a file");
-    }
-    folder
-}
+use crate::folder::folder;
 
 fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
     let arguments = files.iter().map(|it| folder.join(it).display().to_string()).collect();
@@ -363,82 +355,6 @@ fn files_are_formatted_in_place_once() {
     assert_eq!(named(Action::Write), wanted);
     assert!(named(Action::Check).is_empty());
     assert_eq!(fs::read_to_string(folder.path().join("x.cue")).unwrap(), "a: 1\n");
-}
-
-/// What files become, with the options of a command.
-fn imported(folder: &Path, files: &[&str], options: Options) -> Result<Vec<String>, String> {
-    let arguments = files.iter().map(|it| match it.contains('.') {
-        true => folder.join(it).display().to_string(),
-        false => (*it).to_owned(),
-    });
-    let options = Options { arguments: arguments.collect(), ..options };
-    match import(&NativeRuntime::default(), &options) {
-        Ok(all) => Ok(all.into_iter().map(|it| it.text).collect()),
-        Err(error) => Err(told::without(folder, &error.to_string())),
-    }
-}
-
-/// As `cue import` of v0.17.1 writes it.
-#[test]
-fn data_becomes_cue() {
-    let json = "{\"a\": {\"b-c\": [1, \"x\"], \"t\": \"l1\\nl2\"}, \"e\": {}, \"f\": {\n\"g\": 1}, \"h\": [\n1,\n2\n]}";
-    let folder = folder(&[
-        ("x.json", json),
-        ("x.yaml", "kind: A\n---\nkind: B\n"),
-        ("y.yaml", "a: [1, 2]\nb:\n- 1\n- c: x\n  d: |\n    l1\n    l2\n"),
-    ]);
-    let play = |file: &str, options| imported(folder.path(), &[file], options);
-    let text = "a: {\"b-c\": [1, \"x\"], t: \"l1\\nl2\"}\ne: {}\nf: g: 1\nh: [\n\t1,\n\t2,\n]\n";
-    assert_eq!(play("x.json", Options::default()), Ok(vec![text.into()]));
-    let text = "a: [1, 2]\nb: [\n\t1, {\n\t\tc: \"x\"\n\t\td: \"\"\"\n\t\t\tl1\n\t\t\tl2\n\n\t\t\t\"\"\"\n\t}]\n";
-    assert_eq!(play("y.yaml", Options::default()), Ok(vec![text.into()]));
-    let labels = vec!["kind".into(), "\"x\"".into()];
-    let named = Options { package: Some("p".into()), labels, ..Options::default() };
-    let text = "package p\n\nA: x: kind: \"A\"\nB: x: kind: \"B\"\n";
-    assert_eq!(play("x.yaml", named), Ok(vec![text.into()]));
-    let told = "path, list, or files flag needed to handle multiple objects in file ./x.yaml";
-    assert_eq!(play("x.yaml", Options::default()), Err(told.into()));
-    let apart = Options { files: Files::Apart, ..Options::default() };
-    let texts = ["kind: \"A\"\n", "kind: \"B\"\n"].map(String::from).to_vec();
-    assert_eq!(play("x.yaml", apart), Ok(texts));
-    let list = Options { several: Several::Listed, ..Options::default() };
-    let text = "[{\n\tkind: \"A\"\n}, {\n\tkind: \"B\"\n}]\n";
-    assert_eq!(play("x.yaml", list), Ok(vec![text.into()]));
-}
-
-#[test]
-fn modes_choose_files_of_folders() {
-    let folder = folder(&[
-        ("a.json", "{\"a\": 1}"),
-        ("b.yaml", "b: 1\n"),
-        ("c.crt", "x"),
-        ("d.cue", "package d\n"),
-        ("m/e.json", "{\"e\": \"[1, {\\\"f\\\": 2}]\"}"),
-    ]);
-    let place = format!("{}/", folder.path().display());
-    let play = |mode: &str, options: Options| {
-        let arguments = vec![mode.to_owned(), place.clone()];
-        let all = import(&NativeRuntime::default(), &Options { arguments, ..options });
-        all.map(|all| all.into_iter().map(|it| it.text).collect::<Vec<_>>())
-            .map_err(|it| it.to_string())
-    };
-    let options = Options::default;
-    assert_eq!(play("json", options()), Ok(vec!["a: 1\n".into()]));
-    assert_eq!(play("data", options()), Ok(vec!["a: 1\n".into(), "b: 1\n".into()]));
-    let name = Some("^b".into());
-    assert_eq!(play("data", Options { name, ..options() }), Ok(vec!["b: 1\n".into()]));
-    let endings = vec!["crt".to_owned()];
-    let told = play("text", Options { endings, ..options() });
-    assert_eq!(told, Ok(vec!["\"x\"\n".into()]));
-    let told = play("binary", options());
-    assert_eq!(told, Err("use of --ext flag required in binary mode".into()));
-    assert_eq!(play("nope", options()), Err("unknown mode \"nope\"".into()));
-    let told = play("proto", options()).unwrap_err();
-    assert!(told.contains("Protocol Buffers is not read"), "{told}");
-    let arguments = vec![folder.path().join("m/e.json").display().to_string()];
-    let parsed = Options { arguments, texts: Texts::Parsed, ..options() };
-    let text = import(&NativeRuntime::default(), &parsed).unwrap().remove(0).text;
-    assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [1, {\n"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Data files: in which order they are taken, where what they hold stands, what becomes of them.
 
+mod folder;
 mod told;
 
 use std::fs;
@@ -13,13 +14,7 @@ use cue_tool::import::{Files, Options, Texts, import};
 use cue_tool::place::{Context, Several};
 use cue_tool::{Load, Request, Verb, evaluate};
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("a file");
-    }
-    folder
-}
+use crate::folder::folder;
 
 fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
     let arguments = files.iter().map(|it| folder.join(it).display().to_string()).collect();

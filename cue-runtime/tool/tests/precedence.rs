@@ -1,5 +1,6 @@
 //! What is told first where several things are wrong, as `cue` of v0.17.1 does.
 
+mod folder;
 mod told;
 
 use std::fs;
@@ -8,13 +9,7 @@ use std::path::Path;
 use cue_session::NativeRuntime;
 use cue_tool::{Encoding, Load, Request, Verb, evaluate};
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("a file");
-    }
-    folder
-}
+use crate::folder::folder;
 
 fn request(verb: Verb, folder: &Path, files: &[&str]) -> Request {
     let arguments = files.iter().map(|it| folder.join(it).display().to_string()).collect();

@@ -1,9 +1,9 @@
 //! Data of other languages as CUE: its comments, its tables and the spelling of its numbers stay. What is
 //! expected here is what `cue` of v0.17.1 prints.
 
+mod folder;
 mod told;
 
-use std::fs;
 use std::path::Path;
 
 use cue_session::NativeRuntime;
@@ -11,13 +11,7 @@ use cue_tool::import::{Options, Texts, import};
 use cue_tool::place::{Context, Several};
 use cue_tool::{Encoding, Load, Request, Verb, evaluate};
 
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("a file");
-    }
-    folder
-}
+use crate::folder::folder;
 
 /// What a command prints of files as CUE, or what it tells.
 fn shown(verb: Verb, folder: &Path, files: &[&str]) -> String {
