@@ -5,8 +5,9 @@
 //! in kind or in value, `SHOWN` of the programs are printed, cut down to the lines it takes; with `LINES`
 //! parts of so many lines at most are asked, a field with all that it names; with `KIND` shown are
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
-//! is known of each value instead: class, kinds, closedness, order, errors and their places. With `ORDER`
-//! the programs are such of which the order of fields is of interest.
+//! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
+//! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
+//! people write them, or `templates` in KubeVela's form.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -21,6 +22,9 @@ use serde_json::{Value, json};
 mod facts;
 mod ordered;
 mod programs;
+mod schemas;
+mod shrink;
+mod templates;
 
 const BUDGET: Budget = Budget { ticks: 500_000, depth: 1_000, bytes: 200 << 20 };
 
@@ -72,7 +76,7 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 fn run(oracle: &str) -> Result<(), String> {
-    let texts = texts();
+    let texts = texts()?;
     let shown = number("SHOWN", 10);
     let wanted = std::env::var("KIND").ok();
     match std::env::var_os("FACTS") {
@@ -82,17 +86,20 @@ fn run(oracle: &str) -> Result<(), String> {
 }
 
 /// The programs that are asked.
-fn texts() -> Vec<String> {
+fn texts() -> Result<Vec<String>, String> {
     let mut dice = programs::Dice(number("SEED", 1));
-    let program = match std::env::var_os("ORDER") {
-        Some(_) => ordered::program,
-        None => programs::program,
+    let program = match std::env::var("ABOUT").as_deref() {
+        Err(_) => programs::program,
+        Ok("order") => ordered::program,
+        Ok("schemas") => schemas::program,
+        Ok("templates") => templates::program,
+        Ok(other) => return Err(format!("ABOUT: {other} is none of order, schemas, templates")),
     };
     let texts: Vec<String> = (0..number("PROGRAMS", 2_000)).map(|_| program(&mut dice)).collect();
-    match number("LINES", 0) as usize {
+    Ok(match number("LINES", 0) as usize {
         0 => texts,
         most => texts.iter().flat_map(|it| programs::parts(it, most)).collect(),
-    }
+    })
 }
 
 /// Compares what export and eval give.
@@ -127,7 +134,7 @@ fn run_answers(
             };
             if look && shown > 0 {
                 shown -= 1;
-                let text = cut(text, |texts| {
+                let text = shrink::cut(text, |texts| {
                     let answers = official(oracle, texts)?;
                     let both = texts.iter().zip(&answers);
                     Ok(both
@@ -179,7 +186,7 @@ fn run_facts(
                 continue;
             }
             shown -= 1;
-            let text = cut(text, |texts| {
+            let text = shrink::cut(text, |texts| {
                 let answers = asked(oracle, texts, &["paths"])?;
                 Ok(texts.iter().zip(&answers).position(|(text, it)| {
                     known(it).and_then(|it| differs(text, &it)).is_some_and(|it| it.0 == kind)
@@ -378,27 +385,6 @@ fn told(error: &Value) -> String {
     let place = message.split(' ').next().filter(|it| it.starts_with("in.cue:"));
     let message = place.map_or(message, |it| message[it.len()..].trim_start());
     format!("{path}: {message}")
-}
-
-/// The program with as few of its lines as still show the difference: `stands` says which of several does.
-fn cut(
-    text: &str,
-    stands: impl Fn(&[String]) -> Result<Option<usize>, String>,
-) -> Result<String, String> {
-    let mut lines = programs::declarations(text);
-    loop {
-        let without = |at: usize| {
-            let mut fewer = lines.clone();
-            fewer.remove(at);
-            fewer
-        };
-        let tried: Vec<Vec<String>> = (0..lines.len()).map(without).collect();
-        let texts: Vec<String> = tried.iter().map(|it| programs::with_imports(it)).collect();
-        match stands(&texts)? {
-            Some(at) => lines = tried[at].clone(),
-            None => return Ok(programs::with_imports(&lines)),
-        }
-    }
 }
 
 fn show(oracle: &str, text: &str, kind: &str) -> Result<(), String> {

@@ -31,10 +31,7 @@ pub fn program(dice: &mut Dice) -> String {
         }
     }
     if dice.roll(3) == 0 {
-        for at in (1..lines.len()).rev() {
-            let other = dice.roll(at + 1);
-            lines.swap(at, other);
-        }
+        dice.shuffle(&mut lines);
     }
     lines.join("\n") + "\n"
 }

@@ -16,6 +16,13 @@ impl Dice {
         self.roll(100) < chance
     }
 
+    /// Puts all in another order.
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for at in (1..all.len()).rev() {
+            all.swap(at, self.roll(at + 1));
+        }
+    }
+
     /// One of several.
     pub fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
         of[self.roll(of.len())]
@@ -122,10 +129,7 @@ pub fn program(dice: &mut Dice) -> String {
         lines.push(format!("let L = {}", any(dice, 1)));
         lines.push(format!("l: {}", dice.one(&["L", "[L, L]", "{a: L}", "L & int", "\"\\(L)\""])));
     }
-    for at in (1..lines.len()).rev() {
-        let other = dice.roll(at + 1);
-        lines.swap(at, other);
-    }
+    dice.shuffle(&mut lines);
     with_imports(&lines)
 }
 
