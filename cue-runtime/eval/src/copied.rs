@@ -52,13 +52,14 @@ impl Evaluator {
     }
 
     /// The vertex that `id` would be if a reference that is all that is said of it, or of what it is in,
-    /// shared its target: one that is closed by a definition does not, unless by the one the target is in.
+    /// shared its target: one that is closed by a definition does not, unless by one that closes the target.
     fn copy_of(&self, id: VertexId) -> Option<(ExprId, VertexId)> {
         let mut way: SmallVec<[Label; 8]> = SmallVec::new();
         let mut here = id;
         loop {
-            if let Some((expr, env)) = self.lone_reference(here)? {
-                let mut origin = self.leads_to(expr, env)?;
+            if let Some((expr, mut origin)) = self.lone_reference(here)
+                && self.may_share(here, expr, origin)
+            {
                 for label in way.iter().rev() {
                     origin = self.follow(self.heap.arc(origin, *label)?.vertex);
                 }
@@ -70,18 +71,11 @@ impl Evaluator {
         }
     }
 
-    /// The reference that is all that is said of a vertex, `_` aside, if one is said of it; nothing if there
-    /// is more, or if it cannot be shared.
-    #[expect(clippy::option_option, reason = "no reference, and one that is not to be followed")]
-    fn lone_reference(&self, id: VertexId) -> Option<Option<(ExprId, EnvId)>> {
-        let vertex = self.heap.get(id);
+    /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to.
+    fn lone_reference(&self, id: VertexId) -> Option<(ExprId, VertexId)> {
         let mut found = None;
-        let mut others = false;
-        for conjunct in &vertex.conjuncts {
-            let Source::Expr(expr, env) = conjunct.source else {
-                others = true;
-                continue;
-            };
+        for conjunct in &self.heap.get(id).conjuncts {
+            let Source::Expr(expr, env) = conjunct.source else { return None };
             match self.program.code(expr) {
                 Code::Top => {}
                 Code::Field { .. }
@@ -90,21 +84,35 @@ impl Evaluator {
                 | Code::Index(..)
                 | Code::Import(_)
                 | Code::Variable { .. } => {
-                    others |= found.is_some();
-                    found = Some((expr, env, conjunct));
+                    let origin = self.leads_to(expr, env)?;
+                    if found.is_some_and(|it: (ExprId, VertexId)| it.1 != origin) {
+                        return None;
+                    }
+                    found = found.or(Some((expr, origin)));
                 }
-                _ => others = true,
+                _ => return None,
             }
         }
-        let Some((expr, env, conjunct)) = found else { return Some(None) };
-        let mut groups = conjunct.groups.iter();
-        let closed = groups.any(|it| self.closing.contains(it) && !self.shallow.contains(it));
-        let beside = matches!(self.program.code(expr), Code::Field { up: 0, .. });
+        found
+    }
+
+    /// Whether a vertex of which nothing is said but a reference may be what that leads to.
+    fn may_share(&self, id: VertexId, reference: ExprId, origin: VertexId) -> bool {
+        let vertex = self.heap.get(id);
         let defines = vertex.label.is_some_and(|it| {
             let kind = self.labels.kind(it);
             matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
         });
-        (!others && !defines && (beside || !closed)).then_some(Some((expr, env)))
+        if defines {
+            return false;
+        }
+        if matches!(self.program.code(reference), Code::Field { up: 0, .. }) {
+            return true;
+        }
+        let closes = |it: &u32| self.closing.contains(it) && !self.shallow.contains(it);
+        let there = &self.heap.get(origin).conjuncts;
+        let mut closing = vertex.conjuncts.iter().flat_map(|it| it.groups.iter());
+        closing.all(|group| !closes(group) || there.iter().any(|it| it.groups.contains(group)))
     }
 
     /// What a value is that consists of nothing but a selection from what a `let` names.

@@ -333,7 +333,12 @@ impl Evaluator {
                 let label = self.heap.get(it).label?;
                 self.heap.get(self.follow(at)).arcs.place(label)
             };
-            return match (place(asked), place(asking[branch])) {
+            // A `let` is evaluated for the one that asks for it.
+            let user = || {
+                let mut all = std::iter::once(self.place).chain(self.ancestors(self.place));
+                all.find(|it| self.heap.get(*it).parent == Some(at)).and_then(place)
+            };
+            return match (place(asked), place(asking[branch]).or_else(user)) {
                 (Some(asked), Some(asking)) => asked > asking,
                 _ => false,
             };
