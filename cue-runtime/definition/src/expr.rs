@@ -32,6 +32,15 @@ impl<'a> Printer<'a> {
         out
     }
 
+    /// What a label is that a pattern names, or that was computed.
+    pub(crate) fn known_text(&self, label: &Expr, file: usize) -> Option<String> {
+        if self.named.is_empty() {
+            return None;
+        }
+        let key = key_in(file, strip(label));
+        self.named.iter().rev().find_map(|it| it.get(&key)).cloned()
+    }
+
     /// One that something is computed with: what is not known yet is named there (O-80).
     pub(crate) fn operand(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         self.computing += 1;
@@ -65,11 +74,8 @@ impl<'a> Printer<'a> {
     }
 
     fn expr_inner(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
-        if !self.named.is_empty() {
-            let key = key_in(file, expr);
-            if let Some(text) = self.named.iter().rev().find_map(|it| it.get(&key)) {
-                return Out::primary(text.clone());
-            }
+        if let Some(text) = self.known_text(expr, file) {
+            return Out::primary(text);
         }
         if self.outside.is_some() {
             if let Some(out) = self.replaced(expr, scope, file) {

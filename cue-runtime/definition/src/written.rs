@@ -229,6 +229,9 @@ impl<'a> Printer<'a> {
                     None => format!("[{label}]"),
                 }
             }
+            AstLabel::Dynamic(label) if self.known_text(label, file).is_some() => {
+                self.known_text(label, file).unwrap_or_default()
+            }
             AstLabel::Dynamic(label) => {
                 match (&strip(label).kind, self.computed(label, scope, file)) {
                     (ExprKind::String(text), _) => behind(field, label_text(text)),

@@ -22,6 +22,9 @@ pub(crate) enum Reach {
     Without(ExprId),
 }
 
+/// What a vertex is a copy of, and by which reference, if by one.
+type Origin = (Option<ExprId>, VertexId);
+
 impl Evaluator {
     /// Places of arcs in the order that the vertex prints them in which `id` is a copy of.
     pub(crate) fn order_as_shared(&self, id: VertexId) -> Option<Vec<usize>> {
@@ -33,7 +36,7 @@ impl Evaluator {
         let arcs = &self.heap.get(id).arcs;
         // What nobody else asked for has no order yet.
         if self.heap.get(origin).state == State::New {
-            return self.order_of_own(id, Reach::Without(reference));
+            return self.order_of_own(id, reference.map_or(Reach::Own, Reach::Without));
         }
         if self.heap.get(origin).arcs.len() != arcs.len() {
             return None;
@@ -53,17 +56,17 @@ impl Evaluator {
 
     /// The vertex that `id` would be if a reference that is all that is said of it, or of what it is in,
     /// shared its target: one that is closed by a definition does not, unless by one that closes the target.
-    fn copy_of(&self, id: VertexId) -> Option<(ExprId, VertexId)> {
+    fn copy_of(&self, id: VertexId) -> Option<Origin> {
         let mut way: SmallVec<[Label; 8]> = SmallVec::new();
         let mut here = id;
         loop {
-            if let Some((expr, mut origin)) = self.lone_reference(here)
-                && self.may_share(here, expr, origin)
+            if let Some((reference, mut origin)) = self.lone_reference(here)
+                && reference.is_none_or(|it| self.may_share(here, it, origin))
             {
                 for label in way.iter().rev() {
                     origin = self.follow(self.heap.arc(origin, *label)?.vertex);
                 }
-                return (origin != id).then_some((expr, origin));
+                return (origin != id).then_some((reference, origin));
             }
             let vertex = self.heap.get(here);
             way.push(vertex.label?);
@@ -71,10 +74,17 @@ impl Evaluator {
         }
     }
 
-    /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to.
-    fn lone_reference(&self, id: VertexId) -> Option<(ExprId, VertexId)> {
-        let mut found = None;
-        for conjunct in &self.heap.get(id).conjuncts {
+    /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to;
+    /// without a reference, what a function has handed on.
+    fn lone_reference(&self, id: VertexId) -> Option<Origin> {
+        let conjuncts = &self.heap.get(id).conjuncts;
+        if let [only] = conjuncts.as_slice()
+            && let Some(origin) = self.handed_on(&only.source)
+        {
+            return Some((None, origin));
+        }
+        let mut found: Option<Origin> = None;
+        for conjunct in conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return None };
             match self.program.code(expr) {
                 Code::Top => {}
@@ -85,15 +95,26 @@ impl Evaluator {
                 | Code::Import(_)
                 | Code::Variable { .. } => {
                     let origin = self.leads_to(expr, env)?;
-                    if found.is_some_and(|it: (ExprId, VertexId)| it.1 != origin) {
+                    if found.is_some_and(|it| it.1 != origin) {
                         return None;
                     }
-                    found = found.or(Some((expr, origin)));
+                    found = found.or(Some((Some(expr), origin)));
                 }
                 _ => return None,
             }
         }
         found
+    }
+
+    /// The value that a function has passed on as it is.
+    pub(crate) fn handed_on(&self, source: &Source) -> Option<VertexId> {
+        match source {
+            Source::Vertex(of) => Some(self.follow(*of)),
+            Source::Data(Datum::Live(raw)) => {
+                self.handles.get(*raw as usize).map(|it| self.follow(*it))
+            }
+            Source::Expr(..) | Source::Data(_) => None,
+        }
     }
 
     /// Whether a vertex of which nothing is said but a reference may be what that leads to.

@@ -241,7 +241,7 @@ impl Evaluator {
                 }
                 later.optional = within;
             } else {
-                let labels = self.labels_named(arc.vertex);
+                let labels = self.labels_written(arc.vertex);
                 self.write_source((named, labels), out, depth, later);
             }
             if show.has(Show::ATTRIBUTES) {
@@ -340,11 +340,7 @@ impl Evaluator {
             }
             // What a function has passed on is written where it is from.
             let passed = match self.heap.get(place).conjuncts.as_slice() {
-                [only] => match only.source {
-                    Source::Vertex(of) => Some(of),
-                    Source::Data(Datum::Live(raw)) => self.handles.get(raw as usize).copied(),
-                    Source::Expr(..) | Source::Data(_) => None,
-                },
+                [only] => self.handed_on(&only.source),
                 _ => None,
             };
             let source = match passed {
@@ -359,7 +355,7 @@ impl Evaluator {
                     None => self.part_of_let(place).unwrap_or(id),
                 },
             };
-            let exprs = (self.source_of(source), self.labels_named(source));
+            let exprs = (self.source_of(source), self.labels_written(source));
             self.write_source(exprs, out, depth, later);
             return;
         }

@@ -136,10 +136,11 @@ fn run_answers(
                 shown -= 1;
                 let text = shrink::cut(text, |texts| {
                     let answers = official(oracle, texts)?;
-                    let both = texts.iter().zip(&answers);
-                    Ok(both
-                        .map(|(it, theirs)| difference(&self::ours(it), theirs))
-                        .position(|it| it == Some(kind)))
+                    let mut both = texts.iter().zip(&answers);
+                    Ok(both.position(|(it, less)| {
+                        difference(&self::ours(it), less) == Some(kind)
+                            && is_broken(less) == is_broken(&theirs)
+                    }))
                 })?;
                 show(oracle, &text, kind)?;
             }
@@ -251,6 +252,13 @@ fn difference(ours: &Answer, theirs: &Answer) -> Difference {
         }
     }
     worst
+}
+
+/// Whether something that is named is not there, or lacks its arguments: what is left out of a program breaks it so.
+fn is_broken(answer: &Answer) -> bool {
+    let broken = |it: &String| it.ends_with(" not found") || it.contains("not enough arguments");
+    let mut all = answer.iter();
+    all.any(|it| matches!(it, Outcome::Errors(all) if all.iter().any(broken)))
 }
 
 /// How messages differ.

@@ -24,11 +24,10 @@ pub fn program(dice: &mut Dice) -> String {
     }
     lines.push(CONTEXT.to_owned());
     let any = |dice: &mut Dice| &fields[dice.roll(fields.len())];
-    let mut spec: Vec<String> = Vec::new();
-    for _ in 0..=dice.roll(6) {
-        let field = any(dice);
-        spec.push(used(dice, field));
-    }
+    let mut some: Vec<&Field> = fields.iter().collect();
+    dice.shuffle(&mut some);
+    some.truncate(1 + dice.roll(6));
+    let mut spec: Vec<String> = some.iter().map(|it| used(dice, it)).collect();
     if dice.roll(3) == 0 {
         let field = any(dice);
         spec.push(format!("template: spec: containers: [{}]", container(dice, field)));

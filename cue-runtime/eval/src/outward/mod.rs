@@ -91,9 +91,14 @@ impl Evaluator {
             Source::Expr(_, env) => Some(env),
             Source::Data(_) | Source::Vertex(_) => None,
         });
-        if !envs.any(|it| named(&it)) {
-            return Map::default();
+        match envs.any(|it| named(&it)) {
+            true => self.labels_written(id),
+            false => Map::default(),
         }
+    }
+
+    /// The same for a value that is printed as written, and what computed labels in it come to that are no names.
+    pub(crate) fn labels_written(&mut self, id: VertexId) -> Map<Key, String> {
         let mut search = Search::new(self, id, Packages::Named);
         search.stays = true;
         search.conjuncts(id);
@@ -167,12 +172,7 @@ impl Search<'_> {
                 }
             }
             Code::Attempt(inner) => self.expr(*inner, env),
-            Code::PatternName { .. } => {
-                if let Value::Datum(name) = self.it.eval(expr, env) {
-                    let key = self.key(expr);
-                    self.matched.entry(self.place).or_default().insert(key, name.cue_text());
-                }
-            }
+            Code::PatternName { .. } => _ = self.known(expr, env),
             code => {
                 let first = self.first.take();
                 self.parts(code, env);
@@ -277,7 +277,7 @@ impl Search<'_> {
             match declaration {
                 Declaration::Field { label, value, .. } => {
                     if let DeclLabel::Computed(label) = label {
-                        self.expr(*label, env);
+                        self.computed(*label, env);
                     }
                     self.below(*value, env);
                 }
@@ -291,6 +291,21 @@ impl Search<'_> {
                 Declaration::Open => {}
             }
         }
+    }
+
+    fn computed(&mut self, label: ExprId, env: EnvId) {
+        // A name gives a value with a place, not a text.
+        if !(self.stays && self.known(label, env)) {
+            self.expr(label, env);
+        }
+    }
+
+    /// Notes the text that an expression is, if it is one.
+    fn known(&mut self, expr: ExprId, env: EnvId) -> bool {
+        let Value::Datum(text @ Datum::String(_)) = self.it.eval(expr, env) else { return false };
+        let key = self.key(expr);
+        self.matched.entry(self.place).or_default().insert(key, text.cue_text());
+        true
     }
 
     fn comprehension(&mut self, number: u32, outside: EnvId) {
