@@ -47,7 +47,8 @@ impl Evaluator {
                 target = self.follow(target);
             }
         }
-        if self.heap.get(target).state == State::New && self.is_written_out(target) {
+        let new = self.heap.get(target).state == State::New;
+        if new && (self.is_written_out(target) || self.is_choice(target)) {
             target = self.unify(target);
         }
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
@@ -130,6 +131,14 @@ impl Evaluator {
             && vertex.patterns.is_empty()
             && choice.untried.is_empty()
             && choice.all.iter().all(scalar)
+    }
+
+    /// Whether alternatives are said of a vertex: who evaluates it for itself tries all of them again.
+    fn is_choice(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
+            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Disjoin(_)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// Whether a vertex is scalars, types and choices of such as they are written, and data: who
