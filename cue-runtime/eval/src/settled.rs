@@ -34,8 +34,7 @@ impl Evaluator {
         let via = conjunct.via;
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
         // loops mostly leads to what these add to.
-        let idle = conjunct.beside == 0
-            && matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
+        let idle = matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it));
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
@@ -48,7 +47,7 @@ impl Evaluator {
             }
         }
         let new = self.heap.get(target).state == State::New;
-        if new && (self.is_written_out(target) || self.is_choice(target)) {
+        if new && (self.is_written_out(target) || self.is_choice_or_name(target)) {
             target = self.unify(target);
         }
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
@@ -133,12 +132,18 @@ impl Evaluator {
             && choice.all.iter().all(scalar)
     }
 
-    /// Whether alternatives are said of a vertex: who evaluates it for itself tries all of them again.
-    fn is_choice(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
-            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Disjoin(_)),
-            Source::Data(_) | Source::Vertex(_) => false,
-        })
+    /// Whether a vertex is a choice, of which all alternatives would be tried again, or nothing but a name.
+    fn is_choice_or_name(&self, id: VertexId) -> bool {
+        let conjuncts = &self.heap.get(id).conjuncts;
+        let code = |it: &Conjunct| match it.source {
+            Source::Expr(expr, _) => Some(self.program.code(expr)),
+            Source::Data(_) | Source::Vertex(_) => None,
+        };
+        let mut codes = conjuncts.iter().filter_map(code);
+        match conjuncts.as_slice() {
+            [only] => matches!(code(only), Some(Code::Disjoin(_) | Code::Field { .. })),
+            _ => codes.any(|it| matches!(it, Code::Disjoin(_))),
+        }
     }
 
     /// Whether a vertex is scalars, types and choices of such as they are written, and data: who

@@ -20,7 +20,7 @@ impl Evaluator {
         let (mut closes, mut apart, mut closed) = (false, false, false);
         for conjunct in &self.heap.get(id).conjuncts {
             let Source::Expr(expr, env) = conjunct.source else { return false };
-            if conjunct.close_as.is_some() || conjunct.beside != 0 {
+            if conjunct.close_as.is_some() {
                 return false;
             }
             open.push((expr, env, !conjunct.groups.is_empty()));
