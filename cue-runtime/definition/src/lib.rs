@@ -7,7 +7,8 @@
 //! Invariants
 //! 1. Works on the syntax trees of the sources; only what refers to nothing is evaluated, by who asks
 //!    for the text (`Evaluate`), who also tells what only an evaluation knows (`Found`).
-//! 2. A crate of its own, because the guest has it built for size.
+//! 2. A crate of its own, because the guest has it built for size. Its entries are not inlined: within code that is
+//!    built for speed they would be, too.
 #![forbid(unsafe_code)]
 
 mod printer; // the files of a package, and what printing them has found out
@@ -27,6 +28,7 @@ mod used; // names that sources have
 mod taken; // names that nothing else has
 mod heading; // what stands above the declarations
 mod linked; // names that mean something else in the result
+pub mod left_open; // texts that are completed once all is written
 pub mod texts; // scalars as CUE text
 
 use std::sync::Arc;

@@ -73,6 +73,7 @@ pub(crate) const DEPTH: u32 = 300;
 
 /// The files of a package as one text, as `cue def` prints it; other packages are put in if it is known where
 /// it leads.
+#[inline(never)]
 pub fn package(
     files: &[Source],
     evaluate: Evaluate,

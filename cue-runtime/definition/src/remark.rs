@@ -10,6 +10,7 @@ const REMARK: &str = "// explicit error (_|_ literal) in source";
 const UNSHARED: &str = "// no sharing";
 
 /// The text as the formatter aligns it, bottom literals with their remarks.
+#[inline(never)]
 pub fn laid_out(text: &str, style: cue_syntax::Style) -> String {
     formatted(text, style).unwrap_or_else(|| text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_"))
 }

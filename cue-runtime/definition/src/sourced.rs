@@ -141,6 +141,7 @@ fn printer<'a>(
 }
 
 /// The declarations of one place, merged; of a part it is known where it leads.
+#[inline(never)]
 pub fn merged(
     files: &[Source],
     evaluate: Evaluate,
@@ -210,6 +211,7 @@ pub struct Merged {
 }
 
 /// The texts of expressions, and what they need; of a part it is known where it leads.
+#[inline(never)]
 pub fn sources(
     files: &[Source],
     evaluate: Evaluate,

@@ -1,11 +1,9 @@
 //! Texts that printing left open: sources of what waits for more, `let`s and imports are put in once all is
 //! written, since they need the trees of the files (O-64, O-68, O-79).
 
-use std::fmt::Write as _;
-
-use cue_definition::{Key, Mark, Outward, Wanted, laid_out};
+use cue_definition::{Key, Mark, Outward, Wanted, laid_out, left_open};
 use cue_map::Map;
-use cue_syntax::ast::{At, Decl, ExprKind};
+use cue_syntax::ast::At;
 
 use crate::evaluator::Evaluator;
 use crate::export::Style;
@@ -45,9 +43,6 @@ impl Later {
     }
 }
 
-const SOURCE: &str = "__source_";
-pub(crate) const LETS: &str = "__lets_";
-
 /// Where a text will stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -72,41 +67,23 @@ impl Evaluator {
         if !later.wanted.is_empty() {
             let wanted = &later.wanted;
             let found = self.sources(wanted, &later.marks, show, later.outward.as_ref());
-            let mut out = String::with_capacity(text.len() * 2);
-            let mut rest = text.as_str();
-            while let Some(at) = rest.find(SOURCE) {
-                let (before, after) = rest.split_at(at);
-                out.push_str(before);
-                let after = &after[SOURCE.len()..];
-                let end = after.find("__").unwrap_or(after.len());
-                let number: Option<usize> = after[..end].parse().ok();
-                out.push_str(number.and_then(|it| found.texts.get(it)).map_or("_", |it| it));
-                rest = after.get(end + 2..).unwrap_or_default();
-            }
-            out.push_str(rest);
+            let out = left_open::with_sources(&text, &found.texts);
             let bare = match show.has(Show::FILE) && style == Style::Eval {
-                true => bare(&out),
+                true => left_open::bare(&out),
                 false => None,
             };
             let is_struct = bare.is_some();
             text = bare.unwrap_or(out);
             // A part that is no struct stands first as an expression (O-64).
-            apart = !found.hoisted.is_empty() && !is_struct && !text.starts_with(LETS);
+            apart = !found.hoisted.is_empty() && !is_struct && !left_open::begins_with_lets(&text);
             text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
-            // Where there are none the line is left out below.
-            let some = found.lets.iter().enumerate().filter(|it| !it.1.is_empty());
-            for (number, lines) in some {
-                text = text.replacen(&format!("{LETS}{number}__\n"), lines, 1);
-            }
+            text = left_open::with_lets(text, &found.lets);
             // What a source names comes behind what was named before it.
             later.imports.extend(found.imports.into_iter().map(|it| (it.0 * 2 + 1, it.1)));
             cue_sort::by(&mut later.imports, |one, other| one.0.cmp(&other.0));
         }
-        if text.contains(LETS) {
-            let kept = text.split_inclusive('\n').filter(|it| !it.trim_start().starts_with(LETS));
-            text = kept.collect();
-        }
+        text = left_open::without_lets(text);
         let mut imports: Vec<String> = Vec::new();
         for (_, import) in &later.imports {
             let import = format!("{import:?}");
@@ -114,13 +91,17 @@ impl Evaluator {
                 imports.push(import);
             }
         }
-        let mut header = if whole { header(&imports) } else { String::new() };
+        let mut header = if whole { left_open::header(&imports) } else { String::new() };
         if apart && header.is_empty() {
             header.push('\n');
         }
         let sources = !later.wanted.is_empty() && style == Style::Eval;
         let part = show.has(Show::FILE);
-        if whole && header.is_empty() && (lets || sources && !part && self.is_set_off(&text)) {
+        let first = self.program.sources.first().map(|it| &*it.text);
+        if whole
+            && header.is_empty()
+            && (lets || sources && !part && left_open::is_set_off(&text, first))
+        {
             header.push('\n');
         }
         let layout = match style {
@@ -130,36 +111,7 @@ impl Evaluator {
             Style::Final => cue_syntax::Style::Plain,
         };
         let text = header + &laid_out(&text, layout);
-        if style != Style::Eval {
-            return text;
-        }
-        let mut out = String::with_capacity(text.len() * 2);
-        for line in text.split_inclusive('\n') {
-            let rest = line.trim_start_matches('\t');
-            out.push_str(&"    ".repeat(line.len() - rest.len()));
-            out.push_str(rest);
-        }
-        out
-    }
-
-    /// Whether a file of several declarations begins with an empty line (O-64): if the first of them is a
-    /// `let`, an expression, or clauses that begin a line of their source but not the first.
-    fn is_set_off(&self, text: &str) -> bool {
-        let file = cue_syntax::parse_file(text).file;
-        let first = match &*file.decls {
-            [Decl::Embed(first), _, ..] => first,
-            // One of a source.
-            [Decl::Let(..), _, ..] => return true,
-            _ => return false,
-        };
-        let begins =
-            |it: &str| it.starts_with('{') || it.starts_with("if ") || it.starts_with("for ");
-        match first.kind {
-            ExprKind::Comprehension(..) | ExprKind::Struct(_) => {
-                self.program.sources.first().is_some_and(|it| !begins(&it.text))
-            }
-            _ => true,
-        }
+        if style == Style::Eval { left_open::spaced(&text) } else { text }
     }
 
     /// A place for expressions as they are written; `named` are labels by which patterns name them there.
@@ -170,25 +122,8 @@ impl Evaluator {
         depth: usize,
         later: &mut Later,
     ) {
-        let _ = write!(out, "{SOURCE}{}__", later.wanted.len());
+        out.push_str(&left_open::source_mark(later.wanted.len()));
         later.marks.push(Mark::Source(later.wanted.len()));
         later.wanted.push(Wanted { exprs, named, level: depth + 1 + later.lists });
-    }
-}
-
-/// The declarations of a struct that is all of a file.
-fn bare(text: &str) -> Option<String> {
-    let text = text.trim();
-    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
-    let only = cue_syntax::parse_expr(text).is_ok_and(|it| matches!(it.kind, ExprKind::Struct(_)));
-    only.then(|| format!("{}\n", inner.trim()))
-}
-
-/// What names packages at the top of a file.
-pub(crate) fn header(imports: &[String]) -> String {
-    match imports {
-        [] => String::new(),
-        [only] => format!("import {only}\n\n"),
-        all => format!("import (\n\t{}\n)\n\n", all.join("\n\t")),
     }
 }

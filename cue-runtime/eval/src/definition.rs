@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cue_definition::{
     Attributes, Constant, Docs, Manner, Mark, Merged, Outward, Source, Sources, Wanted, laid_out,
+    left_open,
 };
 use cue_syntax::Experiment;
 
 use crate::attach::put;
-use crate::completed::header;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
@@ -105,10 +105,10 @@ impl Evaluator {
         let layout = cue_syntax::Style::Plain;
         match merged.imports.as_slice() {
             imports @ [_, ..] if merged.is_struct && !closed && merged.lets.is_empty() => {
-                header(imports) + &laid_out(&merged.text, layout)
+                left_open::header(imports) + &laid_out(&merged.text, layout)
             }
             imports @ [_, ..] if names != Names::Kept => {
-                header(imports) + laid_out(&text, layout).trim_end()
+                left_open::header(imports) + laid_out(&text, layout).trim_end()
             }
             _ => laid_out(&text, layout).trim_end().to_owned(),
         }
@@ -121,7 +121,7 @@ impl Evaluator {
             true => format!("_#def\n_#def: {}\n", whole(&merged)),
             false => merged.text,
         };
-        let header = header(&merged.imports);
+        let header = left_open::header(&merged.imports);
         let apart = header.is_empty() && (closed || merged.begins_apart);
         let gap = if apart { "\n" } else { "" };
         let text = format!("{header}{body}{}", merged.lets);

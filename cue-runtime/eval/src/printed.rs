@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use cue_definition::Mark;
 use cue_definition::texts::scalar_text;
+use cue_definition::{Mark, left_open};
 use cue_map::Map;
 
 use crate::builtin::{Datum, FunctionName, Kinds};
-use crate::completed::{LETS, Later, Place};
+use crate::completed::{Later, Place};
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::export::{Style, marker};
@@ -194,7 +194,7 @@ impl Evaluator {
         let indent = "\t".repeat(depth);
         later.around.push(id);
         let number = later.structs;
-        let _ = writeln!(out, "{indent}{LETS}{number}__");
+        out.push_str(&left_open::lets_line(number, depth));
         later.structs += 1;
         let named = self.labels_named(id);
         later.marks.push(Mark::Enter { literals: self.literals_of(id), named });
