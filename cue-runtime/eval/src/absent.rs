@@ -40,15 +40,25 @@ impl Evaluator {
         if self.is_part_of_failed(expr, env) {
             return Ok(true);
         }
+        let early = self.asked_early.len();
         let id = match self.eval(expr, env) {
             Value::Datum(_) => return Ok(false),
             Value::Fault(fault) => return self.absent_by(fault),
             Value::Vertex(id) => id,
         };
+        // Whether it is there is all that is asked of it.
+        if self.asked_early.len() > early {
+            self.asked_early.remove(&id.number());
+        }
         let at = self.program.at(expr);
+        let new = self.heap.get(self.follow(id)).state == State::New;
         let id = self.asking(at, Asks::All, |it| it.unify(id));
         let vertex = self.heap.get(id);
         if let Some(fault) = vertex.fault {
+            if new && self.goes_on(id, fault) {
+                self.asked_early.insert(id.number());
+            }
+            let vertex = self.heap.get(id);
             // A struct that is only gone round is there.
             let round = self.heap.faults[fault].kind == Kind::Cycle;
             return if vertex.is_struct && round { Ok(false) } else { self.absent_by(fault) };

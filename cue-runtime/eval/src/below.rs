@@ -78,17 +78,21 @@ impl Evaluator {
         if self.heap.faults[fault].kind.is_incomplete() || !self.goes_on(id, fault) {
             return Vec::new();
         }
-        // What is not allowed gives way to what fails after it.
-        let mut found = Vec::new();
+        // What is not allowed gives way to what fails after it; what was asked for early is told in any case.
+        let all = self.asked_early.contains(&id.number());
+        let mut found: Vec<Fault> = Vec::new();
+        let mut fails = false;
         for each in self.counting(id) {
-            let fails = self.first_failing_of(&[each]);
-            if !fails.is_empty() {
-                let refused = fails.iter().all(|it| it.message == NOT_ALLOWED);
-                found = fails;
-                if !refused {
-                    break;
-                }
+            if fails && !all && !self.asked_early.contains(&each.number()) {
+                continue;
             }
+            let own = self.first_failing_of(&[each]);
+            let refused = |all: &[Fault]| all.iter().all(|it| it.message == NOT_ALLOWED);
+            if !fails && !own.is_empty() && refused(&found) {
+                found.clear();
+            }
+            fails |= !refused(&own);
+            found.extend(own);
         }
         found
     }

@@ -10,6 +10,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{COUNTS, Closed, Conjunct, FaultId, Rest, Source, State, Test, VertexId};
+use crate::longer::LENGTHS;
 use crate::number::Number;
 use crate::operators::range;
 use crate::program::{At, Code, Label, LabelKind, Presence};
@@ -226,12 +227,18 @@ impl Evaluator {
     }
 
     pub(crate) fn check_closed(&mut self, id: VertexId) {
+        if self.heap.get(id).is_list {
+            self.refuse_elements(id);
+            return;
+        }
+        let outside = self.checked.replace(id);
         // Of an alternative it is enough to know that it fails: why is asked if all others do too.
         if self.trying.last().is_some_and(|it| it.1 == id) && self.has_refused(id) {
             self.refused.insert(id.number());
         } else {
             self.refuse_fields(id);
         }
+        self.checked = outside;
     }
 
     /// Whether a closed struct has a field that it does not allow.
@@ -380,7 +387,7 @@ impl Evaluator {
 
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
     /// any field but of what is embedded with the group (C-13).
-    fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
+    pub(crate) fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
         let label = arc.label;
@@ -422,8 +429,14 @@ impl Evaluator {
     /// Makes what a field has an error, but what fails otherwise.
     fn refuse_within(&mut self, id: VertexId, levels: u32) {
         let real = self.unify(id);
-        if levels == 0 || real != id || self.heap.get(id).fault.is_some() {
+        if levels == 0 || real != id {
             return;
+        }
+        if self.heap.get(id).fault.is_some() {
+            if !self.brings_parts(id) {
+                return;
+            }
+            self.heap.get_mut(id).fault = None;
         }
         let fails = self.fails_otherwise(id);
         for index in 0..self.heap.get(id).arcs.len() {
@@ -436,7 +449,7 @@ impl Evaluator {
     }
 
     /// Makes a field an error, and so many levels of what is written in it.
-    fn refuse(&mut self, id: VertexId, at: At, levels: u32) {
+    pub(crate) fn refuse(&mut self, id: VertexId, at: At, levels: u32) {
         self.unify(id);
         let vertex = self.heap.get_mut(id);
         let inside = vertex.forward.is_none();
@@ -464,7 +477,7 @@ impl Evaluator {
     }
 
     /// A field or an element that is refused with what it is in, and where it stands.
-    fn refusable(&self, id: VertexId, index: usize) -> Option<(VertexId, At)> {
+    pub(crate) fn refusable(&self, id: VertexId, index: usize) -> Option<(VertexId, At)> {
         let arc = &self.heap.get(id).arcs[index];
         match self.labels.kind(arc.label) {
             LabelKind::Regular => Some((arc.vertex, arc.at)),
@@ -491,7 +504,7 @@ impl Evaluator {
 
     /// Whether a field of a struct fails for another reason than that it is not allowed: that is
     /// all that is told then (cue-errors 1.3).
-    fn fails_otherwise(&mut self, id: VertexId) -> bool {
+    pub(crate) fn fails_otherwise(&mut self, id: VertexId) -> bool {
         (0..self.heap.get(id).arcs.len()).any(|index| {
             let arc = &self.heap.get(id).arcs[index];
             if arc.presence != Presence::Member {
@@ -500,7 +513,15 @@ impl Evaluator {
             let vertex = arc.vertex;
             let mut all = Vec::new();
             self.permanent_all(vertex, &mut all, 0);
-            all.iter().any(|it| it.message != NOT_ALLOWED)
+            all.iter().any(|it| match it.place.filter(|_| it.message.starts_with(LENGTHS)) {
+                // It is for its elements that a longer list is not allowed, unless its struct fails by it.
+                Some(list) => {
+                    let parent = self.heap.get(list).parent;
+                    let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
+                    passed_on || !self.brings_parts(list)
+                }
+                None => it.message != NOT_ALLOWED,
+            })
         })
     }
 

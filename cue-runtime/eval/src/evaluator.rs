@@ -176,6 +176,11 @@ pub(crate) struct Evaluator {
     pub(crate) exhausted: Set<u32>,
     /// Alternatives that have fields which are not allowed.
     pub(crate) refused: Set<u32>,
+    /// Whose fields are being checked for being allowed.
+    pub(crate) checked: Option<VertexId>,
+    /// Values that were asked for before it was their turn: those that fail beside others, or beside the value
+    /// they are in, and values that fail themselves, of which all was asked for.
+    pub(crate) asked_early: Set<u32>,
     /// What an absent operand was missing was asked of a vertex that was being evaluated.
     pub(crate) early: bool,
     /// The vertex that an error is being told of, and how that error reads in values around it.
@@ -285,6 +290,8 @@ impl Evaluator {
             undecided: Vec::new(),
             checking: Vec::new(),
             exhausted: Set::default(),
+            checked: None,
+            asked_early: Set::default(),
             refused: Set::default(),
             early: false,
             failing: None,

@@ -10,6 +10,7 @@ use crate::heap::{
     By, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed,
     Rest, Source, VertexId, kept,
 };
+use crate::longer::LENGTHS;
 use crate::program::{
     At, ClauseCode, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence,
     StructLiteral,
@@ -83,7 +84,7 @@ impl Evaluator {
         }
         if let Some(other) = other {
             let (short, long) = (other.min(length), other.max(length));
-            let message = format!("incompatible list lengths ({short} and {long})");
+            let message = format!("{LENGTHS} ({short} and {long})");
             self.raise(id, Fault::new(Kind::Permanent, message, at));
         }
     }

@@ -60,7 +60,10 @@ impl Evaluator {
                     (known || in_place || self.is_imported(id) && !self.is_ahead(asked))
                         && !self.is_around(id, self.place)
                 }
-                Kind::Permanent | Kind::User => self.heap.get(id).state == State::Done,
+                Kind::Permanent | Kind::User => {
+                    self.heap.get(id).state == State::Done
+                        && (known || !self.finds_early(id, label))
+                }
                 Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
             };
             if failed {
@@ -224,6 +227,20 @@ impl Evaluator {
     /// What is said of a field that is not there; comparisons with bottom ask for many of them.
     fn undefined(&self, label: Label) -> String {
         ["undefined field: ", &self.label_text(label)].concat()
+    }
+
+    /// Whether a field of a value that fails is found all the same: by who asks for it before it is the turn of that.
+    fn finds_early(&mut self, id: VertexId, label: Label) -> bool {
+        let field = self.heap.arc(id, label).filter(|it| it.presence == Presence::Member);
+        let (Some(field), Some(fault)) = (field.map(|it| it.vertex), self.heap.get(id).fault)
+        else {
+            return false;
+        };
+        let found = self.goes_on(id, fault);
+        if found {
+            self.asked_early.insert(field.number());
+        }
+        found
     }
 
     /// Whether of a value that was found incomplete it is told what was looked for in it, and not why it
