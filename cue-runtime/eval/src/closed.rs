@@ -333,9 +333,8 @@ impl Evaluator {
     /// The groups that refuse fields of a vertex which they do not name.
     fn closing_here(&mut self, id: VertexId) -> Vec<u32> {
         let vertex = self.heap.get(id);
-        // Alternatives are each closed for themselves (C-23).
         let fault = vertex.fault.map(|it| self.heap.faults[it].kind);
-        let open = fault == Some(Kind::Incomplete) && vertex.picks.is_empty();
+        let open = fault == Some(Kind::Incomplete);
         if vertex.closing.is_empty() || fault.is_some() && !open || vertex.choice.is_some() {
             return Vec::new();
         }
