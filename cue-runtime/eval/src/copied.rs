@@ -66,12 +66,21 @@ impl Evaluator {
                 for label in way.iter().rev() {
                     origin = self.follow(self.heap.arc(origin, *label)?.vertex);
                 }
+                origin = self.alternative_like(id, origin).unwrap_or(origin);
                 return (origin != id).then_some((reference, origin));
             }
             let vertex = self.heap.get(here);
             way.push(vertex.label?);
             here = vertex.parent?;
         }
+    }
+
+    /// The alternative of a choice that was made by the same picks.
+    fn alternative_like(&self, id: VertexId, of: VertexId) -> Option<VertexId> {
+        let choice = self.heap.get(of).choice.as_deref()?;
+        let picks = &self.heap.get(id).picks;
+        let mut all = choice.all.iter().map(|it| self.follow(*it));
+        all.find(|it| self.heap.get(*it).picks[..] == picks[..])
     }
 
     /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to;
