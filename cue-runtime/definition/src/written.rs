@@ -206,6 +206,26 @@ impl<'a> Printer<'a> {
         (!braces).then_some(inner)
     }
 
+    /// A label `(…)`, and what it came to unless it is a name.
+    fn label_in_parentheses(
+        &mut self,
+        field: &Field,
+        label: &'a Expr,
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> String {
+        match (&strip(label).kind, self.computed(label, scope, file)) {
+            (ExprKind::String(text), _) => behind(field, label_text(text)),
+            (ExprKind::Interpolation { .. }, None) => self.operand(label, scope, file).text(),
+            (_, Some(known)) if self.leads_out(label, file) => behind(field, known),
+            // What is only a reference stays one.
+            (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _) | (_, None) => {
+                format!("({})", self.operand(label, scope, file).text())
+            }
+            (_, Some(known)) => behind(field, known),
+        }
+    }
+
     fn field_as_written(
         &mut self,
         field: &'a Field,
@@ -229,24 +249,10 @@ impl<'a> Printer<'a> {
                     None => format!("[{label}]"),
                 }
             }
-            AstLabel::Dynamic(label) if self.known_text(label, file).is_some() => {
-                self.known_text(label, file).unwrap_or_default()
-            }
-            AstLabel::Dynamic(label) => {
-                match (&strip(label).kind, self.computed(label, scope, file)) {
-                    (ExprKind::String(text), _) => behind(field, label_text(text)),
-                    (ExprKind::Interpolation { .. }, None) => {
-                        self.operand(label, scope, file).text()
-                    }
-                    (_, Some(known)) if self.leads_out(label, file) => behind(field, known),
-                    // What is only a reference stays one.
-                    (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _)
-                    | (_, None) => {
-                        format!("({})", self.operand(label, scope, file).text())
-                    }
-                    (_, Some(known)) => behind(field, known),
-                }
-            }
+            AstLabel::Dynamic(label) => match self.known_text(label, file) {
+                Some(text) => text,
+                None => self.label_in_parentheses(field, label, scope, file),
+            },
             AstLabel::Interpolated(label) => match self.computed(label, scope, file) {
                 Some(known) => behind(field, known),
                 None => self.operand(label, scope, file).text(),

@@ -87,11 +87,10 @@ impl Evaluator {
                 continue;
             }
             let own = self.first_failing_of(&[each]);
-            let refused = |all: &[Fault]| all.iter().all(|it| it.message == NOT_ALLOWED);
-            if !fails && !own.is_empty() && refused(&found) {
+            if !fails && !own.is_empty() {
                 found.clear();
             }
-            fails |= !refused(&own);
+            fails |= own.iter().any(|it| it.message != NOT_ALLOWED);
             found.extend(own);
         }
         found

@@ -435,6 +435,7 @@ impl Evaluator {
             if !self.brings_parts(id) {
                 return;
             }
+            // Its elements are told of instead.
             self.heap.get_mut(id).fault = None;
         }
         let fails = self.fails_otherwise(id);
@@ -638,7 +639,7 @@ impl Evaluator {
     pub(crate) fn closed_by<'a>(&self, groups: impl Iterator<Item = &'a u32>) -> Closed {
         let mut closed = Closed::Not;
         for group in groups.take(MOST_GROUPS) {
-            match self.closes(*group) && !self.shallow.contains(group) || *group == COUNTS {
+            match self.closes_deeply(*group) || *group == COUNTS {
                 true => return Closed::Throughout,
                 false if self.closes(*group) => closed = Closed::Here,
                 false => {}
@@ -659,5 +660,10 @@ impl Evaluator {
     /// Whether a group closes: one of an embedding does only if something closed was embedded.
     pub(crate) fn closes(&self, group: u32) -> bool {
         self.closing.contains(&group)
+    }
+
+    /// Whether it closes what is in the fields, too.
+    pub(crate) fn closes_deeply(&self, group: u32) -> bool {
+        self.closes(group) && !self.shallow.contains(&group)
     }
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
-use crate::program::{Code, ExprId, Label, LabelKind, Presence};
+use crate::program::{Code, ExprId, Label, Presence};
 
 /// Copies of copies that are looked through.
 const MOST_COPIES: usize = 16;
@@ -129,20 +129,17 @@ impl Evaluator {
     /// Whether a vertex of which nothing is said but a reference may be what that leads to.
     fn may_share(&self, id: VertexId, reference: ExprId, origin: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        let defines = vertex.label.is_some_and(|it| {
-            let kind = self.labels.kind(it);
-            matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
-        });
-        if defines {
+        if vertex.label.is_some_and(|it| self.is_definition(it)) {
             return false;
         }
         if matches!(self.program.code(reference), Code::Field { up: 0, .. }) {
             return true;
         }
-        let closes = |it: &u32| self.closing.contains(it) && !self.shallow.contains(it);
         let there = &self.heap.get(origin).conjuncts;
         let mut closing = vertex.conjuncts.iter().flat_map(|it| it.groups.iter());
-        closing.all(|group| !closes(group) || there.iter().any(|it| it.groups.contains(group)))
+        closing.all(|group| {
+            !self.closes_deeply(*group) || there.iter().any(|it| it.groups.contains(group))
+        })
     }
 
     /// What a value is that consists of nothing but a selection from what a `let` names.

@@ -47,7 +47,7 @@ pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
         named.insert(id, path);
     }
     let closing = &it.heap.get(it.root).closing;
-    let deeply = |group| it.closes(group) && !it.shallow.contains(&group);
+    let deeply = |group| it.closes_deeply(group);
     found.is_closed = it.is_closed_struct(it.root)
         && (closing.is_empty() || closing.iter().any(|it| it.holds() && deeply(it.group)));
     let ids: Vec<VertexId> = named.keys().copied().collect();

@@ -24,8 +24,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let groups = vertex.conjuncts.iter().flat_map(|it| it.groups.iter().copied());
         let groups = groups.chain(vertex.closing.iter().map(|it| it.group));
-        let mut closing: Vec<u32> =
-            groups.filter(|it| self.closes(*it) && !self.shallow.contains(it)).collect();
+        let mut closing: Vec<u32> = groups.filter(|it| self.closes_deeply(*it)).collect();
         cue_sort::ascending(&mut closing);
         closing.dedup();
         let all = 0..self.heap.get(id).arcs.len();

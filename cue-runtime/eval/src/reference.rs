@@ -414,10 +414,7 @@ impl Evaluator {
                     groups.add(COUNTS);
                 }
                 // Closed through and through, if what is embedded is.
-                let deep = inner
-                    .groups
-                    .iter()
-                    .any(|it| self.closing.contains(it) && !self.shallow.contains(it))
+                let deep = inner.groups.iter().any(|it| self.closes_deeply(*it))
                     && !self.close_calls.contains(&group);
                 let mut next = Some(group);
                 for _ in 0..MOST_ENCLOSED {

@@ -135,15 +135,14 @@ impl Evaluator {
     /// Whether a vertex is a choice, of which all alternatives would be tried again, or nothing but a name.
     fn is_choice_or_name(&self, id: VertexId) -> bool {
         let conjuncts = &self.heap.get(id).conjuncts;
-        let code = |it: &Conjunct| match it.source {
-            Source::Expr(expr, _) => Some(self.program.code(expr)),
-            Source::Data(_) | Source::Vertex(_) => None,
-        };
-        let mut codes = conjuncts.iter().filter_map(code);
-        match conjuncts.as_slice() {
-            [only] => matches!(code(only), Some(Code::Disjoin(_) | Code::Field { .. })),
-            _ => codes.any(|it| matches!(it, Code::Disjoin(_))),
-        }
+        conjuncts.iter().any(|it| match it.source {
+            Source::Expr(expr, _) => match self.program.code(expr) {
+                Code::Disjoin(_) => true,
+                Code::Field { .. } => conjuncts.len() == 1,
+                _ => false,
+            },
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// Whether a vertex is scalars, types and choices of such as they are written, and data: who

@@ -102,8 +102,7 @@ impl Evaluator {
         let Value::Vertex(id) = self.eval(spread, env) else { return };
         let id = self.unify(id);
         let all: Vec<u32> = self.heap.get(id).closing.iter().map(|it| it.group).collect();
-        let deep = self.path_names(spread)
-            || all.iter().any(|it| self.closes(*it) && !self.shallow.contains(it));
+        let deep = self.path_names(spread) || all.iter().any(|it| self.closes_deeply(*it));
         // What closes on one level only wins.
         let closed = self.counts_as_closed(id);
         if closed && !deep {

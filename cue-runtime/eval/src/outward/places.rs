@@ -221,7 +221,7 @@ impl Evaluator {
     /// Whether a definition closes a value, and all that is in it: one that it stands in, or one that says
     /// something of it.
     fn is_closed_deeply(&self, id: VertexId) -> bool {
-        let deep = |group: &u32| self.closes(*group) && !self.shallow.contains(group);
+        let deep = |group: &u32| self.closes_deeply(*group);
         let vertex = self.heap.get(id);
         found::is_in_definition(self, id)
             || vertex.conjuncts.iter().any(|it| it.groups.iter().any(deep))
