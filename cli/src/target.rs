@@ -14,6 +14,7 @@ use cue_host::{Options, SandboxRuntime};
 
 use lateen_controller::connection::Client;
 use lateen_controller::install::Bundle;
+use lateen_controller::lease::Term;
 use lateen_controller::observe::Metrics;
 use lateen_controller::rest::{self, ActAs};
 use lateen_controller::run;
@@ -115,9 +116,15 @@ impl TargetArgs {
 
     /// The chosen cluster.
     pub async fn cluster(&self) -> anyhow::Result<Cluster> {
+        self.cluster_during(Term::endless()).await
+    }
+
+    /// The chosen cluster, to which nothing is sent once `term` is over.
+    pub async fn cluster_during(&self, term: Term) -> anyhow::Result<Cluster> {
         let config = self.config().await.map_err(unreachable)?;
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let client = Client::open(config).map_err(|error| unreachable(error.into()))?;
+        let client =
+            Client::open_during(config, term).map_err(|error| unreachable(error.into()))?;
         Ok(Cluster { client, namespace, embedded: None })
     }
 

@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::connection::Client;
 use crate::kinds::Kinds;
+use crate::lease::Term;
 use crate::rest::{self, ActAs};
 
 /// How long a Secret that was read is believed.
@@ -200,7 +201,7 @@ impl Clusters {
         }) {
             return Ok(known);
         }
-        let client = connect(&secret)
+        let client = client(&secret, ANSWER, self.own.client.term().clone())
             .await
             .map_err(|reason| Error::Forbidden(format!("cluster {name}: {reason}")))?;
         let member = Member::new(name, client);
@@ -293,7 +294,7 @@ fn kubeconfig(secret: &Value) -> Result<Value, String> {
 /// # Errors
 /// What it does not say, or says wrongly.
 pub async fn connect(secret: &Value) -> Result<Client, String> {
-    client(secret, ANSWER).await
+    client(secret, ANSWER, Term::endless()).await
 }
 
 /// The same, for watches: they may be silent for long.
@@ -301,10 +302,10 @@ pub async fn connect(secret: &Value) -> Result<Client, String> {
 /// # Errors
 /// As of [`connect`].
 pub async fn connect_patiently(secret: &Value) -> Result<Client, String> {
-    client(secret, PATIENCE).await
+    client(secret, PATIENCE, Term::endless()).await
 }
 
-async fn client(secret: &Value, answer: Duration) -> Result<Client, String> {
+async fn client(secret: &Value, answer: Duration, term: Term) -> Result<Client, String> {
     let file: Kubeconfig = serde_json::from_value(kubeconfig(secret)?)
         .map_err(|error| format!("its Secret cannot be read: {error}"))?;
     let options = KubeConfigOptions::default();
@@ -313,7 +314,7 @@ async fn client(secret: &Value, answer: Duration) -> Result<Client, String> {
         .map_err(|error| format!("its Secret cannot be used: {error}"))?;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(answer);
-    Client::open(config).map_err(|error| format!("its Secret cannot be used: {error}"))
+    Client::open_during(config, term).map_err(|error| format!("its Secret cannot be used: {error}"))
 }
 
 #[cfg(test)]

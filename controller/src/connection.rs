@@ -19,11 +19,15 @@ use tower::retry::RetryLayer;
 use tower::util::BoxCloneSyncService;
 use tower::{BoxError, ServiceBuilder, ServiceExt as _};
 
+use crate::fence::Fenced;
+use crate::lease::Term;
+
 /// A Kubernetes API that can be asked. Cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     streams: kube::Client,
     direct: Option<Direct>,
+    term: Term,
 }
 
 /// What each request has a copy of: kube's client has one for all, behind a queue that a task of its own
@@ -41,9 +45,18 @@ impl Client {
     /// # Errors
     /// What `config` says cannot be used.
     pub fn open(config: Config) -> Result<Self, kube::Error> {
+        Self::open_during(config, Term::endless())
+    }
+
+    /// The same, of which nothing is sent once `term` is over.
+    ///
+    /// # Errors
+    /// As of [`Self::open`].
+    pub fn open_during(config: Config, term: Term) -> Result<Self, kube::Error> {
         if config.proxy_url.is_some() {
-            // Each kind of proxy has a way of its own.
-            return kube::Client::try_from(config).map(Self::from);
+            // Each kind of proxy has a way of its own: there, what is on its way when the term ends still arrives.
+            let streams = kube::Client::try_from(config)?;
+            return Ok(Self { streams, direct: None, term });
         }
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
@@ -52,7 +65,9 @@ impl Client {
         connector.set_keepalive(Some(Duration::from_secs(30)));
         connector.set_keepalive_interval(Some(Duration::from_secs(10)));
         connector.set_keepalive_retries(Some(3));
-        let secured = config.rustls_https_connector_with_connector(connector)?;
+        let within = term.clone();
+        let fenced = connector.map_response(move |it| Fenced::new(it, within.clone()));
+        let secured = config.rustls_https_connector_with_connector(fenced)?;
         let mut connector = TimeoutConnector::new(secured);
         connector.set_connect_timeout(config.connect_timeout);
         connector.set_read_timeout(config.read_timeout);
@@ -74,7 +89,12 @@ impl Client {
         };
         let streams = ServiceBuilder::new().layer(config.base_uri_layer()).service(service);
         let streams = kube::Client::new(streams, config.default_namespace);
-        Ok(Self { streams, direct: Some(direct) })
+        Ok(Self { streams, direct: Some(direct), term })
+    }
+
+    /// Until when it may be used to change anything.
+    pub(crate) fn term(&self) -> &Term {
+        &self.term
     }
 
     /// For what kube's client does besides single requests.
@@ -112,6 +132,6 @@ impl Client {
 
 impl From<kube::Client> for Client {
     fn from(streams: kube::Client) -> Self {
-        Self { streams, direct: None }
+        Self { streams, direct: None, term: Term::endless() }
     }
 }

@@ -109,7 +109,7 @@ impl Term {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, end: Instant) {
+    pub(crate) fn set(&self, end: Instant) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
     }
 }

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod connection; // the way to an API
+mod fence; // nothing leaves after a term
 pub mod rest; // requests as JSON values
 pub mod kinds; // apiVersion and kind -> path
 pub mod clusters; // the clusters that are joined

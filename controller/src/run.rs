@@ -19,7 +19,6 @@ use tracing::Instrument;
 use crate::calm::{Calm, Notes};
 use crate::clusters;
 use crate::git::Trust;
-use crate::lease::Term;
 use crate::observe::Metrics;
 use crate::packages::{self, Declared, Packages};
 use crate::queue::Queue;
@@ -39,8 +38,6 @@ pub struct Options {
     pub namespace: String,
     /// Where git repositories may be.
     pub repositories: Trust,
-    /// What lets it act.
-    pub term: Term,
 }
 
 impl Default for Options {
@@ -51,7 +48,6 @@ impl Default for Options {
             settings: Settings::default(),
             namespace: String::new(),
             repositories: Trust::Files,
-            term: Term::endless(),
         }
     }
 }
@@ -132,9 +128,7 @@ pub async fn run(
     let Packages { imports, services } = declared.packages();
     let shared = Arc::new(Shared {
         cluster_version,
-        world: KubeWorld::new(client.clone(), metrics.clone())
-            .trusting(options.repositories)
-            .during(options.term.clone()),
+        world: KubeWorld::new(client.clone(), metrics.clone()).trusting(options.repositories),
         client,
         runtime,
         libraries: RwLock::new(Arc::new(Libraries::with(&imports))),

@@ -56,19 +56,15 @@ pub struct KubeWorld {
 }
 
 impl KubeWorld {
-    /// On the cluster of `client`; within a tokio runtime, where events are sent from.
+    /// On the cluster of `client`, without effects once its term is over; within a tokio runtime, where events are
+    /// sent from.
     pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
         let (identity, outside, mirror) = Default::default();
+        let term = client.term().clone();
         let recorder = Recorder::start(client.clone(), metrics.clone());
         let clusters = Arc::new(Clusters::new(client));
         let (trust, services, turn) = Default::default();
-        let term = Term::endless();
         Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, term, services }
-    }
-
-    /// Without effects once `term` is over.
-    pub fn during(self, term: Term) -> Self {
-        Self { term, ..self }
     }
 
     /// # Errors

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::builder::{OsStr, Resettable};
 use clap::{Args as ClapArgs, FromArgMatches as _};
 use lateen_controller::git::Trust;
-use lateen_controller::lease::{self, Candidate, Election, Term};
+use lateen_controller::lease::{self, Candidate, Election};
 use lateen_controller::observe::{self, Metrics};
 use lateen_controller::run::{self, Options};
 use lateen_engine::settings::{Admission, Gates, Kinds, Settings};
@@ -212,7 +212,6 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         },
         namespace: String::new(),
         repositories: if args.allow_file_repositories { Trust::Files } else { Trust::Web },
-        term: Term::endless(),
     };
     let election = args.leader_elect.then(|| args.election()).transpose()?;
     let runtime = Arc::new(cue_runtime()?);
@@ -229,9 +228,10 @@ pub async fn run(mut args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         metrics.leading.store(true, Ordering::Relaxed);
         tracing::info!("leading");
-        let options = Options { term: candidate.term(), ..options };
+        // Renewals have the other client to themselves.
+        let acting = cli.target.cluster_during(candidate.term()).await?;
         let finished = tokio::select! {
-            () = run::run(cluster.client, runtime, metrics, options, stop) => true,
+            () = run::run(acting.client, runtime, metrics, options, stop) => true,
             // Another one may act soon: what is under way ends where it is.
             () = candidate.hold() => false,
         };
