@@ -15,10 +15,16 @@ pub struct Found {
     pub labels_at: Map<(LabelKey, String), String>,
     /// Places that `close` closed.
     pub closed: Set<String>,
-    /// Places that are nothing but another one, and which.
+    /// Places that are nothing but another one, and which: [`left_of`] itself, if it is a choice that one alternative is
+    /// left of.
     pub shared: Map<String, String>,
     /// Whether fields are there, by place.
     pub presence: Map<String, Marker>,
     /// The package embeds what a definition closes (O-77).
     pub is_closed: bool,
+}
+
+/// The place of the alternative that is left of a choice.
+pub fn left_of(place: &str) -> String {
+    format!("{place} left")
 }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use cue_syntax::ast::File;
 
 pub use crate::constant::{Constant, Evaluate, is_plain_type};
-pub use crate::found::{Found, LabelKey};
+pub use crate::found::{Found, LabelKey, left_of};
 pub use crate::hoisted::{Label, Outward, Place, PlaceOf, Room};
 pub use crate::printer::package;
 pub use crate::remark::laid_out;

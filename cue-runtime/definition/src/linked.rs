@@ -33,6 +33,13 @@ impl Frame {
         self.parent.clone()
     }
 
+    /// The fields of another one are in this one.
+    pub(crate) fn take_in(&self, other: &Frame) {
+        self.labels
+            .borrow_mut()
+            .extend(other.labels.borrow().iter().map(|(it, at)| (it.clone(), *at)));
+    }
+
     /// Of several of one label the last is found.
     pub(crate) fn add(&self, label: &str, field: usize) {
         self.labels.borrow_mut().insert(label.to_owned(), field);

@@ -65,6 +65,8 @@ struct Parts<'a> {
     lets: Vec<LetValue<'a>>,
     /// For what is embedded as it is written: how many attributes and lets stand before it.
     before: Vec<(usize, [usize; 2])>,
+    /// Frames of those.
+    written: Vec<Rc<Frame>>,
     /// Packages that the embedded ones name.
     imports: Vec<(String, Option<String>)>,
     /// A `let` is in a literal in an operand.
@@ -127,6 +129,12 @@ impl<'a> Printer<'a> {
             }
         } else if parts.top {
             parts.embedded.push(Out::primary("_"));
+        }
+        // What is embedded and nothing stands beside is the struct itself.
+        if let ([_], [own], [], true) =
+            (&*parts.embedded, &*parts.written, &*parts.operands, parts.fields.is_empty())
+        {
+            frame.take_in(own);
         }
         let plain = parts.fields.is_empty() && !parts.open && parts.attributes.is_empty();
         if plain && parts.lets.is_empty() {
@@ -304,10 +312,11 @@ impl<'a> Printer<'a> {
     ) {
         if is_complex(decls) {
             let known = self.imports.len();
-            let out = self.as_written(decls, scope, file, braces);
+            let (out, frame) = self.as_written(decls, scope, file, braces);
             parts.imports.extend(self.imports.drain(known..));
             let before = [parts.attributes.len(), parts.lets.len()];
             parts.before.push((parts.embedded.len(), before));
+            parts.written.push(frame);
             parts.embedded.push(out);
             return;
         }

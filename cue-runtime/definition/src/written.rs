@@ -8,12 +8,13 @@ use cue_syntax::ast::{Attribute, Decl, Expr, ExprKind, Field, Ident, Label as As
 
 use crate::constant::{slice, strip};
 use crate::expr::{label_text, marker};
+use crate::found::left_of;
 use crate::linked::{Frame, Links};
 use crate::merge::{Braces, Conjunct, has_old_alias};
 use crate::named::named_scope;
 use crate::out::{Declared, Gap, Item, Note, Out};
 use crate::printer::Printer;
-use crate::scope::{Bound, Scope};
+use crate::scope::{Bound, LetValue, Scope};
 use crate::sourced::{Attributes, Docs};
 
 impl<'a> Printer<'a> {
@@ -24,26 +25,29 @@ impl<'a> Printer<'a> {
         scope: &Rc<Scope>,
         file: usize,
         braces: Braces,
-    ) -> Out {
+    ) -> (Out, Rc<Frame>) {
+        // Its lets will stand outside of it.
+        let (scope, lets) = self.struct_scope(decls, scope, file);
         let outer = self.frame.clone();
         let frame = Frame::within(outer.clone());
         self.frame = Some(frame.clone());
-        let items = self.written_items(decls, scope, file, &frame, braces);
+        let mut items = self.written_items(decls, &scope, &lets, file, &frame, braces);
         self.frame = outer;
-        Out::Struct(items)
+        self.add_lets(&lets, Vec::new(), &mut items);
+        (Out::Struct(items), frame)
     }
 
     fn written_items(
         &mut self,
         decls: &'a [Decl],
         scope: &Rc<Scope>,
+        lets: &[LetValue<'a>],
         file: usize,
         frame: &Frame,
         braces: Braces,
     ) -> Vec<Item> {
-        let (scope, lets) = self.struct_scope(decls, scope, file);
-        self.enter_aliases(&scope);
-        self.enter_lets(&lets);
+        self.enter_aliases(scope);
+        self.enter_lets(lets);
         let mut numbers = Vec::new();
         for decl in decls {
             let Decl::Field(field) = decl else { continue };
@@ -71,7 +75,7 @@ impl<'a> Printer<'a> {
                 }
                 Decl::Ellipsis(None, _) => open = true,
                 Decl::Ellipsis(Some(inner), _) => {
-                    items.push(Item::Ellipsis(Some(self.expr(inner, &scope, file))));
+                    items.push(Item::Ellipsis(Some(self.expr(inner, scope, file))));
                 }
                 Decl::Field(field) => {
                     if let Some(alias) = computed_alias(field) {
@@ -79,7 +83,7 @@ impl<'a> Printer<'a> {
                     }
                     let number = numbers.iter().find(|it| it.0 == field.span.start);
                     let number = number.map_or(usize::MAX, |it| it.1);
-                    items.push(self.field_as_written(field, &scope, file, number, braces));
+                    items.push(self.field_as_written(field, scope, file, number, braces));
                     // What becomes `...` is not there.
                     if self.spread || !is_ellipsis(field) {
                         last = Some(field.span.end);
@@ -103,7 +107,7 @@ impl<'a> Printer<'a> {
                             _ => Gap::Line,
                         };
                         let docs = if self.docs == Docs::Kept { docs } else { Vec::new() };
-                        let (mut clauses, body) = self.clauses(clauses, body, &scope, file);
+                        let (mut clauses, body) = self.clauses(clauses, body, scope, file);
                         // The comment below the last one stands before its braces (O-82).
                         let kept = self.docs == Docs::Kept && !bare;
                         for line in kept.then(|| below(&source, value.span)).into_iter().flatten() {
@@ -115,7 +119,7 @@ impl<'a> Printer<'a> {
                         }
                         items.push(Item::Comprehension { clauses, body, gap, docs });
                     } else {
-                        items.push(Item::Embed(self.expr(value, &scope, file)));
+                        items.push(Item::Embed(self.expr(value, scope, file)));
                     }
                     last = Some(value.span.end);
                 }
@@ -138,7 +142,6 @@ impl<'a> Printer<'a> {
                 printed.label.insert_str(0, &format!("{name}="));
             }
         }
-        self.add_lets(&lets, Vec::new(), &mut items);
         items
     }
 
@@ -301,6 +304,8 @@ impl<'a> Printer<'a> {
         let place = fixed.and_then(|it| self.place_of(&it));
         if let (Some(links), Some(place)) = (&mut self.links, &place) {
             if self.found.presence.contains_key(place) {
+                let left = left_of(place);
+                let place = if self.found.shared.get(place) == Some(&left) { &left } else { place };
                 // Of a value with a name of its own no name after it is recognized.
                 match field.value_alias {
                     None => links.printed(place, number),

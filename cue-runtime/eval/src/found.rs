@@ -1,6 +1,6 @@
 //! What only an evaluation tells about declarations.
 
-use cue_definition::{Found, LabelKey, root_of};
+use cue_definition::{Found, LabelKey, left_of, root_of};
 use cue_map::{Map, Set};
 use cue_syntax::ast::Marker;
 
@@ -11,7 +11,7 @@ use crate::program::{Code, LabelKind, Presence};
 
 /// Evaluates what it asks for.
 pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
-    let mut found = found_labels(it);
+    let mut found = Found::default();
     let mut named = Map::default();
     let mut places = vec![(it.root, String::new(), false)];
     if packages == Packages::PutIn {
@@ -22,9 +22,12 @@ pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
         it.unify(id);
         let vertex = it.heap.get(id);
         // Names in what alternatives are left of mean the fields before these were tried.
-        let chosen = chosen
-            || vertex.choice.is_some()
-            || vertex.forward.is_some_and(|to| !shares(it, id, to));
+        let left = vertex.forward.is_some_and(|to| !shares(it, id, to));
+        // The one that is left is not the field that a name of it is looked for in.
+        if left {
+            found.shared.entry(path.clone()).or_insert_with(|| left_of(&path));
+        }
+        let chosen = chosen || left || vertex.choice.is_some();
         let own = |group| it.shallow.contains(&group) && !it.of_parent(id, group);
         if vertex.closing.iter().any(|closing| own(closing.group)) {
             found.closed.insert(path.clone());
@@ -46,6 +49,7 @@ pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
         }
         named.insert(id, path);
     }
+    found.labels = found_labels(it).labels;
     let closing = &it.heap.get(it.root).closing;
     let deeply = |group| it.closes_deeply(group);
     found.is_closed = it.is_closed_struct(it.root)

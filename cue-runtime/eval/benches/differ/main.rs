@@ -7,7 +7,8 @@
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
-//! people write them, or `templates` in KubeVela's form.
+//! people write them, or `templates` in KubeVela's form. With `DEF`, a command as the official `cue def`, asked is
+//! what it prints of the file that is named behind it.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -19,6 +20,7 @@ use cue_eval::evaluation::{Diagnostic, compile_text, print_json};
 use cue_eval::{Budget, Concreteness, Evaluation, Style};
 use serde_json::{Value, json};
 
+mod definitions;
 mod facts;
 mod ordered;
 mod programs;
@@ -79,6 +81,9 @@ fn run(oracle: &str) -> Result<(), String> {
     let texts = texts()?;
     let shown = number("SHOWN", 10);
     let wanted = std::env::var("KIND").ok();
+    if let Ok(command) = std::env::var("DEF") {
+        return definitions::run(&command, &texts, shown);
+    }
     match std::env::var_os("FACTS") {
         Some(_) => run_facts(oracle, &texts, shown, wanted.as_deref()),
         None => run_answers(oracle, &texts, shown, wanted.as_deref()),

@@ -1,8 +1,9 @@
 //! The scopes around what is being compiled, and what names stand for in them.
 //!
-//! A name is looked up in one step however deep it is: what each name is declared as is kept with
-//! the scope that does, the innermost last, as long as that is open.
+//! A name is looked up in one step however deep it is: declarations are a stack, as scopes are, and each knows the one
+//! it hides.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use cue_map::{Map, Set};
@@ -58,27 +59,37 @@ struct Scope {
     opener: Opener,
     /// How many environments there are up to here, its own included.
     environments: u32,
-    names: Vec<Arc<str>>,
+    /// How many declarations there are without its own.
+    outside: usize,
     /// Names of it that were referred to.
     used: Set<Arc<str>>,
 }
 
 struct Declared {
     scope: u32,
+    /// What the name was declared as before.
+    hides: Option<Index>,
+    name: Arc<str>,
     meaning: Meaning,
 }
+
+/// Which declaration, from 1.
+type Index = NonZeroU32;
 
 /// The scopes that are open, the innermost last.
 #[derive(Default)]
 pub(crate) struct Scopes {
     open: Vec<Scope>,
-    declared: Map<Arc<str>, Vec<Declared>>,
+    declared: Vec<Declared>,
+    /// The declaration that is seen, of every name that ever was declared.
+    seen: Map<Arc<str>, Option<Index>>,
 }
 
 impl Scopes {
     /// Opens a scope that declares these names.
     pub(super) fn enter(&mut self, opener: Opener, names: Map<Arc<str>, Named>) {
         self.open(opener);
+        self.declared.reserve(names.len());
         for (name, it) in names {
             self.declare(name, Meaning::Named(it));
         }
@@ -94,7 +105,8 @@ impl Scopes {
 
     fn open(&mut self, opener: Opener) {
         let environments = self.environments() + u32::from(opener != Opener::Imports);
-        let scope = Scope { opener, environments, names: Vec::new(), used: Set::default() };
+        let outside = self.declared.len();
+        let scope = Scope { opener, environments, outside, used: Set::default() };
         self.open.push(scope);
     }
 
@@ -102,12 +114,12 @@ impl Scopes {
     pub(super) fn declare(&mut self, name: Arc<str>, meaning: Meaning) {
         let Some(innermost) = self.open.len().checked_sub(1) else { return };
         let scope = innermost as u32;
-        let all = self.declared.entry(name.clone()).or_default();
-        match all.last_mut().filter(|it| it.scope == scope) {
-            Some(known) => known.meaning = meaning,
-            None => {
-                all.push(Declared { scope, meaning });
-                self.open[innermost].names.push(name);
+        let seen = self.seen.entry(name.clone()).or_default();
+        match seen.map(|it| &mut self.declared[it.get() as usize - 1]) {
+            Some(known) if known.scope == scope => known.meaning = meaning,
+            _ => {
+                self.declared.push(Declared { scope, hides: *seen, name, meaning });
+                *seen = Index::new(self.declared.len() as u32);
             }
         }
     }
@@ -115,20 +127,34 @@ impl Scopes {
     /// Takes a name from the innermost scope, until it is declared there again.
     pub(super) fn hide(&mut self, name: &str) -> Option<Meaning> {
         let scope = self.open.len().checked_sub(1)? as u32;
-        let all = self.declared.get_mut(name)?;
-        all.pop_if(|it| it.scope == scope).map(|it| it.meaning)
+        let seen = self.seen.get_mut(name)?;
+        let it = &self.declared[(*seen)?.get() as usize - 1];
+        if it.scope != scope {
+            return None;
+        }
+        *seen = it.hides;
+        Some(it.meaning.clone())
     }
 
     /// Closes the innermost scope; the names of it that were referred to.
     pub(super) fn leave(&mut self) -> Set<Arc<str>> {
         let Some(scope) = self.open.pop() else { return Set::default() };
-        let closed = self.open.len() as u32;
-        for name in &scope.names {
-            if let Some(all) = self.declared.get_mut(name) {
-                all.pop_if(|it| it.scope == closed);
+        while self.declared.len() > scope.outside {
+            let at = Index::new(self.declared.len() as u32);
+            let Some(closed) = self.declared.pop() else { break };
+            // Unless it was taken away.
+            if let Some(seen) = self.seen.get_mut(&closed.name).filter(|it| **it == at) {
+                *seen = closed.hides;
             }
         }
         scope.used
+    }
+
+    /// What a name is declared as, the nearest first.
+    fn all(&self, name: &str) -> impl Iterator<Item = &Declared> {
+        let seen = self.seen.get(name).copied().flatten();
+        let at = |it: Index| &self.declared[it.get() as usize - 1];
+        std::iter::successors(seen.map(at), move |it| it.hides.map(at))
     }
 
     /// How many environments there are here.
@@ -138,9 +164,9 @@ impl Scopes {
 
     /// What a name stands for, and how many environments out; it was referred to with that.
     pub(super) fn find(&mut self, name: &Arc<str>) -> Option<(Meaning, u32)> {
-        let found = self.declared.get(name)?.last()?;
-        let meaning = found.meaning.clone();
-        let scope = &mut self.open[found.scope as usize];
+        let found = self.all(name).next()?;
+        let (meaning, scope) = (found.meaning.clone(), found.scope);
+        let scope = &mut self.open[scope as usize];
         scope.used.insert(name.clone());
         let out = scope.environments;
         Some((meaning, self.environments() - out))
@@ -149,8 +175,7 @@ impl Scopes {
     /// Whether the nearest scope outside that has the name has it as a `let`; of fields `false`.
     pub(super) fn bound_to_let(&self, name: &str) -> Option<bool> {
         let within = |it: &&Declared| self.open[it.scope as usize].opener == Opener::Struct;
-        let all = self.declared.get(name)?.iter().rev();
-        all.filter(within).find_map(|it| match it.meaning {
+        self.all(name).filter(within).find_map(|it| match it.meaning {
             Meaning::Named(Named::Let(..)) => Some(true),
             Meaning::Named(Named::Field(_)) => Some(false),
             _ => None,
