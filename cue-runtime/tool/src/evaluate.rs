@@ -16,7 +16,7 @@ use crate::load::Load;
 use crate::output::{bytes, datum, told, with_bytes, without_clause, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
-use crate::sound::Sound;
+use crate::sound::{Sound, withheld};
 use crate::{Error, experiments, format, part, scope};
 
 /// Which command.
@@ -257,7 +257,10 @@ impl Asked<'_> {
                 // What is no field may still be a name: of a package, of a `let`.
                 if named && !apart {
                     if let Ok(mut session) = self.start(runtime, None) {
-                        if session.is_member(path).unwrap_or_default() {
+                        // All of it first: how a value comes out depends on what it meets.
+                        session.validate("", Concreteness::Optional)?;
+                        let member = session.is_member(path).unwrap_or_default();
+                        if member && !withheld(&mut session, path)? {
                             return Ok((session, path.to_owned(), Of::Field));
                         }
                     }
@@ -610,9 +613,11 @@ impl Asked<'_> {
         style: SyntaxStyle,
     ) -> Result<Option<String>, Error> {
         match style {
-            SyntaxStyle::EvalWith(Shown { apart: true, .. }) => {
-                part::shown(|runtime| Ok(self.start(runtime, None)?.syntax(path, style)?))
-            }
+            SyntaxStyle::EvalWith(Shown { apart: true, .. }) => part::shown(|runtime| {
+                let mut session = self.start(runtime, None)?;
+                session.validate("", Concreteness::Optional)?;
+                Ok(session.syntax(path, style)?)
+            }),
             _ => Ok(session.syntax(path, style)?),
         }
     }
@@ -620,10 +625,15 @@ impl Asked<'_> {
     /// What is printed of an expression that has no value yet and is no field, which has a text.
     fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
         let wrong = session.validate(path, Concreteness::Required)?;
-        let own = wrong.into_iter().find(|it| it.path == path && it.incomplete);
+        // What is missing may be elsewhere.
+        let of_all = |it: &Diagnostic| it.path == path || !it.path.starts_with(EXPRESSION);
+        let own = wrong.into_iter().find(|it| it.incomplete && of_all(it));
         // A type is a value.
         let own = own.filter(|it| !it.message.starts_with("incomplete value"));
-        Ok(own.map(|it| format!("_|_ // {}\n", it.message)))
+        Ok(own.map(|it| match it.path == path || it.path.is_empty() {
+            true => format!("_|_ // {}\n", it.message),
+            false => format!("_|_ // {}: {}\n", it.path, it.message),
+        }))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cue_eval::{Budget, Evaluation, Names, Profile, Show, Style, compile};
+use cue_eval::{Budget, Concreteness, Evaluation, Names, Profile, Show, Style, compile};
 use cue_session::{NativeRuntime, Package, Runtime, Source};
 
 use crate::Error;
@@ -56,6 +56,9 @@ fn started(sources: &[Source], packages: &[Package]) -> Option<Evaluation> {
 }
 
 fn printed(evaluation: &mut Evaluation, path: &str, names: Names) -> Option<String> {
+    // All of it first, as where it was asked for.
+    let root = evaluation.find("").ok()??;
+    evaluation.validate(root, Concreteness::Optional);
     let id = evaluation.find(path).ok()??;
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);

@@ -46,18 +46,39 @@ impl Asked<'_> {
         package.start(runtime, None).map(drop).map_err(|it| package.renamed(runtime, it))
     }
 
-    /// The same of the values of a package, where something was asked of it, in the session for that.
+    /// The same of the values of a package, where something was asked of it, in the session for that. All of it is
+    /// evaluated then: what fails is an error to what selects beside it (cue-errors 4.1).
     ///
     /// # Errors
     /// What contradicts.
     pub(crate) fn sound_in(&self, session: &mut Session) -> Result<(), Error> {
-        let asked = !self.expression.is_empty() && !self.request.ignore;
-        if !asked || self.unit.sound == Sound::Text {
+        if self.expression.is_empty() {
             return Ok(());
         }
         let wrong = session.validate("", Concreteness::Optional)?.into_iter();
+        if self.request.ignore || self.unit.sound == Sound::Text {
+            return Ok(());
+        }
         let of_package = |it: &Diagnostic| !it.incomplete && !it.path.starts_with(EXPRESSION);
         let wrong: Vec<Diagnostic> = wrong.filter(of_package).collect();
         if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
     }
+}
+
+/// Whether what a path leads through fails, or waits: then so does a selection in it (cue-errors 4.1).
+///
+/// # Errors
+/// It cannot be found out.
+pub(crate) fn withheld(session: &mut Session, path: &str) -> Result<bool, Error> {
+    let Some((first, _)) = path.split_once(['.', '[']) else { return Ok(false) };
+    let above = |it: &Diagnostic| {
+        let rest = path.strip_prefix(&*it.path);
+        rest.is_some_and(|it| it.starts_with(['.', '[']))
+    };
+    // What is nothing but another value waits where that stands.
+    let elsewhere = |it: &Diagnostic| {
+        !it.path.starts_with(first) && !it.message.starts_with("incomplete value")
+    };
+    let wrong = session.validate(first, Concreteness::Required)?;
+    Ok(wrong.iter().any(|it| !it.incomplete || above(it) || elsewhere(it)))
 }
