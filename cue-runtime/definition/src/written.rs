@@ -220,11 +220,15 @@ impl<'a> Printer<'a> {
         match (&strip(label).kind, self.computed(label, scope, file)) {
             (ExprKind::String(text), _) => behind(field, label_text(text)),
             (ExprKind::Interpolation { .. }, None) => self.operand(label, scope, file).text(),
-            (_, Some(known)) if self.leads_out(label, file) => behind(field, known),
-            // What is only a reference stays one.
-            (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), _) | (_, None) => {
-                format!("({})", self.operand(label, scope, file).text())
+            // What is only a reference stays one, or is what stands for it.
+            (ExprKind::Ident(_) | ExprKind::Select(..) | ExprKind::Index(..), known) => {
+                let text = self.operand(label, scope, file).text();
+                match known.filter(|_| self.leads_out(label, file) && is_text(&text)) {
+                    Some(known) => behind(field, known),
+                    None => format!("({text})"),
+                }
             }
+            (_, None) => format!("({})", self.operand(label, scope, file).text()),
             (_, Some(known)) => behind(field, known),
         }
     }
@@ -363,6 +367,12 @@ fn computed_alias(field: &Field) -> Option<&Ident> {
     let computed = matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_));
     let old = computed && field.key_alias.is_none() && has_old_alias(field);
     field.alias.as_deref().filter(|_| old)
+}
+
+/// Whether an expression is one text in quotes.
+fn is_text(expr: &str) -> bool {
+    let within = expr.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    within.is_some_and(|it| !it.contains("\\(") && !it.replace("\\\"", "").contains('"'))
 }
 
 /// A label that was in quotes, which stay behind an alias.

@@ -626,7 +626,8 @@ impl Asked<'_> {
     fn bottom(&self, session: &mut Session, path: &str) -> Result<Option<String>, Error> {
         let wrong = session.validate(path, Concreteness::Required)?;
         // What is missing may be elsewhere.
-        let of_all = |it: &Diagnostic| it.path == path || !it.path.starts_with(EXPRESSION);
+        let whole = !is_composite(self.expression);
+        let of_all = |it: &Diagnostic| it.path == path || whole && !it.path.starts_with(EXPRESSION);
         let own = wrong.into_iter().find(|it| it.incomplete && of_all(it));
         // A type is a value.
         let own = own.filter(|it| !it.message.starts_with("incomplete value"));

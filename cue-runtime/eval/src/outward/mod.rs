@@ -357,6 +357,9 @@ impl Search<'_> {
         let program = self.it.program.clone();
         if let Code::Select(base, _) | Code::Index(base, _) = program.code(expr) {
             let base = self.target(*base, env);
+            if base.is_some_and(|it| self.is_withheld(it)) {
+                return None;
+            }
             let shared = base.and_then(|it| found::target(self.it, it));
             let shared = shared.filter(|it| self.is_rooted(*it));
             let label = shared.and_then(|_| self.selector(expr, env));
@@ -376,6 +379,12 @@ impl Search<'_> {
             Value::Vertex(id) => Some(id),
             Value::Fault(_) | Value::Datum(_) => None,
         }
+    }
+
+    /// Whether a value fails or waits: nothing is selected from it (cue-errors 4.1).
+    fn is_withheld(&mut self, id: VertexId) -> bool {
+        let real = self.it.unify(id);
+        self.it.heap.fault_of(id, real).is_some() || self.it.permanent(real, 0).is_some()
     }
 
     /// The label that a selection asks for.

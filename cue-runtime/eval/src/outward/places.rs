@@ -141,8 +141,7 @@ impl Search<'_> {
         let real = self.it.unify(id);
         // What has its value from another place has nothing of its own in it; a `let` is none.
         let shared = self.shared(id).is_some();
-        let wrong =
-            self.it.heap.fault_of(id, real).is_some() || self.it.permanent(real, 0).is_some();
+        let wrong = self.is_withheld(id);
         let vertex = self.it.heap.get(real);
         let known = vertex.scalar.is_some() || vertex.is_struct || vertex.is_list;
         match known && vertex.choice.is_none() {
@@ -221,7 +220,9 @@ impl Evaluator {
     /// Whether a definition closes a value, and all that is in it: one that it stands in, or one that says
     /// something of it.
     fn is_closed_deeply(&self, id: VertexId) -> bool {
-        let deep = |group: &u32| self.closes_deeply(*group);
+        // What stands beside an embedded definition is not in it.
+        let beside = |group: &u32| self.literals.contains_key(group);
+        let deep = |group: &u32| self.closes_deeply(*group) && !beside(group);
         let vertex = self.heap.get(id);
         found::is_in_definition(self, id)
             || vertex.conjuncts.iter().any(|it| it.groups.iter().any(deep))
