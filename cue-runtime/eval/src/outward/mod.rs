@@ -357,7 +357,8 @@ impl Search<'_> {
         let program = self.it.program.clone();
         if let Code::Select(base, _) | Code::Index(base, _) = program.code(expr) {
             let base = self.target(*base, env);
-            if base.is_some_and(|it| self.is_withheld(it)) {
+            let field = base.filter(|it| self.it.heap.get(*it).parent.is_some());
+            if field.is_some_and(|it| self.is_withheld(it)) {
                 return None;
             }
             let shared = base.and_then(|it| found::target(self.it, it));
