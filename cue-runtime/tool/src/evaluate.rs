@@ -425,6 +425,11 @@ impl Asked<'_> {
                     it.path = path.collect::<Vec<_>>().join(".");
                 }
             }
+            // What has no place of its own is told of what was asked for.
+            if !self.expression.is_empty() && cue_syntax::parse_path(self.expression).is_ok() {
+                let alone = wrong.iter_mut().filter(|it| it.path.is_empty());
+                alone.for_each(|it| self.expression.clone_into(&mut it.path));
+            }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
             }
