@@ -425,6 +425,14 @@ impl Asked<'_> {
                     it.path = path.collect::<Vec<_>>().join(".");
                 }
             }
+            // What waits beside a schema is no text that says what it waits for.
+            if wrong.is_empty() && path == DATA && request.verb == Verb::Eval {
+                let all = session.validate(&path, Concreteness::Required)?.into_iter();
+                let own = |it: &Diagnostic| {
+                    it.incomplete && !is_within(&it.path, DATA) && !is_type(&it.message)
+                };
+                wrong.extend(all.filter(own));
+            }
             // What has no place of its own is told of what was asked for.
             if !self.expression.is_empty() && cue_syntax::parse_path(self.expression).is_ok() {
                 let alone = wrong.iter_mut().filter(|it| it.path.is_empty());
@@ -634,8 +642,7 @@ impl Asked<'_> {
         let whole = !is_composite(self.expression);
         let of_all = |it: &Diagnostic| it.path == path || whole && !it.path.starts_with(EXPRESSION);
         let own = wrong.into_iter().find(|it| it.incomplete && of_all(it));
-        // A type is a value.
-        let own = own.filter(|it| !it.message.starts_with("incomplete value"));
+        let own = own.filter(|it| !is_type(&it.message));
         Ok(own.map(|it| match it.path == path || it.path.is_empty() {
             true => format!("_|_ // {}\n", it.message),
             false => format!("_|_ // {}: {}\n", it.path, it.message),
@@ -650,6 +657,16 @@ pub(crate) enum Of {
     Field,
     /// An expression over it.
     Expression,
+}
+
+/// Whether what is incomplete is a type: that is a value.
+pub(crate) fn is_type(message: &str) -> bool {
+    message.starts_with("incomplete value")
+}
+
+/// Whether a path leads into what is at another one.
+pub(crate) fn is_within(path: &str, other: &str) -> bool {
+    path.strip_prefix(other).is_some_and(|it| it.starts_with(['.', '[']))
 }
 
 /// Whether an expression stands for its parts, which are not evaluated where they are printed.

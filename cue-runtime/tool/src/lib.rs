@@ -37,6 +37,7 @@ mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
+mod schema; // positions beside a schema
 pub mod explained; // what is wrong, with the lines it is about
 mod difference; // fmt -d
 pub mod format; // fmt

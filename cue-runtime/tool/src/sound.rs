@@ -3,7 +3,7 @@
 use cue_session::{Concreteness, Diagnostic, Runtime, Session};
 
 use crate::Error;
-use crate::evaluate::{Asked, EXPRESSION};
+use crate::evaluate::{Asked, EXPRESSION, is_type, is_within};
 
 /// What of a package must be sound before other errors are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,14 +71,9 @@ impl Asked<'_> {
 /// It cannot be found out.
 pub(crate) fn withheld(session: &mut Session, path: &str) -> Result<bool, Error> {
     let Some((first, _)) = path.split_once(['.', '[']) else { return Ok(false) };
-    let above = |it: &Diagnostic| {
-        let rest = path.strip_prefix(&*it.path);
-        rest.is_some_and(|it| it.starts_with(['.', '[']))
-    };
+    let above = |it: &Diagnostic| is_within(path, &it.path);
     // What is nothing but another value waits where that stands.
-    let elsewhere = |it: &Diagnostic| {
-        !it.path.starts_with(first) && !it.message.starts_with("incomplete value")
-    };
+    let elsewhere = |it: &Diagnostic| !it.path.starts_with(first) && !is_type(&it.message);
     let wrong = session.validate(first, Concreteness::Required)?;
     Ok(wrong.iter().any(|it| !it.incomplete || above(it) || elsewhere(it)))
 }

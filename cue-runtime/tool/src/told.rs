@@ -22,6 +22,9 @@ impl Asked<'_> {
             let named = first.starts_with(['#', '_']) || scope::declares(&self.unit.sources, first);
             named && cue_syntax::parse_path(it).is_ok()
         });
+        if let Some(schema) = schema.filter(|_| looked_up) {
+            self.beside_schema(runtime, schema, &mut all);
+        }
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;
             failed::named(wrong, import_path, sources, packages);

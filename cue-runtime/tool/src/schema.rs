@@ -1,0 +1,121 @@
+//! What is told of data beside a schema that is looked up. Officially the two are values by then, of which one is
+//! put to the other: no literal is entered any more, and of the schema is known what it waits for.
+
+use cue_session::{Concreteness, Diagnostic, Position, Runtime, Source};
+use cue_syntax::ast::{Decl, ExprKind, Field, File, Label};
+use cue_syntax::{Around, LineIndex, around};
+
+use crate::evaluate::{Asked, EXPRESSION, is_type, is_within};
+use crate::plan::DATA;
+
+/// A field that no schema has.
+const NONE: &str = "_lateen_none";
+
+/// A source that positions are in.
+struct Parsed<'a> {
+    name: &'a str,
+    file: File,
+    lines: LineIndex,
+}
+
+impl Asked<'_> {
+    /// Positions of errors as they are where the schema is a value.
+    pub(crate) fn beside_schema(
+        &self,
+        runtime: &dyn Runtime,
+        schema: &str,
+        all: &mut [Diagnostic],
+    ) {
+        let of_data = |at: &Position| self.unit.data.iter().any(|it| it.name == at.file);
+        let told = |it: &Diagnostic| it.positions.iter().any(of_data);
+        if !all.iter().any(told) {
+            return;
+        }
+        let parsed: Vec<Parsed<'_>> = self.unit.sources.iter().map(Parsed::of).collect();
+        let guard = self.awaited(runtime, schema);
+        let chosen = |it: &&Diagnostic| it.message.contains("errors in empty disjunction");
+        let choices: Vec<String> = all.iter().filter(chosen).map(|it| it.path.clone()).collect();
+        let whole: Vec<Position> = parsed.iter().flat_map(|it| it.literals_of(schema)).collect();
+        for wrong in all.iter_mut().filter(|it| told(it)) {
+            let around = wrong.positions.iter().flat_map(|at| {
+                let source = parsed.iter().find(|it| it.name == at.file);
+                source.map(|it| it.literals_around(at)).unwrap_or_default()
+            });
+            let mut literals: Vec<Position> = around.collect();
+            if wrong.path != DATA {
+                literals.extend_from_slice(&whole);
+            }
+            wrong.positions.retain(|it| !literals.contains(it));
+            // Of what is refused, and of alternatives, nothing else is told.
+            if wrong.message == "field not allowed" || choices.contains(&wrong.path) {
+                continue;
+            }
+            if let Some(guard) = guard.as_ref().filter(|it| !wrong.positions.contains(it)) {
+                let place = |it: &Position| (it.line, it.column);
+                let before = |it: &Position| it.file == guard.file && place(it) < place(guard);
+                let last = wrong.positions.iter().rposition(before);
+                let at = last.map_or(wrong.positions.len(), |it| it + 1);
+                wrong.positions.insert(at, guard.clone());
+            }
+        }
+    }
+
+    /// Where the one thing stands that a schema waits for.
+    fn awaited(&self, runtime: &dyn Runtime, schema: &str) -> Option<Position> {
+        let unit = &self.unit.without_data();
+        let package = Asked { unit, expression: "", ..*self };
+        let mut session = package.start(runtime, None).ok()?;
+        let wrong = session.validate(schema, Concreteness::Required).ok()?;
+        let own = |it: &&Diagnostic| {
+            it.incomplete && !is_within(&it.path, schema) && !is_type(&it.message)
+        };
+        let mut own = wrong.iter().filter(own);
+        let (Some(only), None) = (own.next(), own.next()) else { return None };
+        // What waits elsewhere may be what a field is: then there is something to select from the schema.
+        let selection = format!("{schema}.{NONE}");
+        let mut session = package.start(runtime, Some(&selection)).ok()?;
+        let wrong = session.validate(EXPRESSION, Concreteness::Required).ok()?;
+        let waits = wrong.iter().any(|it| it.incomplete && it.message == only.message);
+        only.positions.first().filter(|_| waits).cloned()
+    }
+}
+
+impl<'a> Parsed<'a> {
+    fn of(source: &'a Source) -> Self {
+        let file = cue_syntax::parse_file(&source.text).file;
+        Self { name: &source.name, file, lines: LineIndex::new(&source.text) }
+    }
+
+    /// The literals that a field of the file is.
+    fn literals_of(&self, field: &str) -> Vec<Position> {
+        let is = |it: &&Field| matches!(&it.label, Label::Ident(name) if *name.name == *field);
+        let fields = self.file.decls.iter().filter_map(|it| match it {
+            Decl::Field(it) => Some(&**it),
+            _ => None,
+        });
+        let literals = fields.filter(is).filter(|it| matches!(it.value.kind, ExprKind::Struct(_)));
+        literals.map(|it| self.position(it.value.span.start)).collect()
+    }
+
+    fn position(&self, offset: u32) -> Position {
+        let (line, column) = self.lines.at(offset);
+        Position { file: self.name.to_owned(), line, column }
+    }
+
+    /// The literals around a place that embed something.
+    fn literals_around(&self, at: &Position) -> Vec<Position> {
+        let Some(offset) = self.lines.offset(at.line, at.column) else { return Vec::new() };
+        let around = around(&self.file.decls, offset);
+        let starts = around.iter().filter_map(|it| match it {
+            Around::Expr(expr) if expr.span.start != offset => match &expr.kind {
+                ExprKind::Struct(decls) => {
+                    let embeds = decls.iter().any(|it| matches!(it, Decl::Embed(_)));
+                    embeds.then_some(expr.span.start)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        starts.map(|it| self.position(it)).collect()
+    }
+}
