@@ -19,7 +19,7 @@ fn play(verb: Verb, [schema, expression]: [&str; 2], files: &[(&str, &str)]) -> 
     let error = match evaluate(&NativeRuntime::default(), &request) {
         Err(error) => error,
         Ok(mut outcome) => match outcome.errors.is_empty() {
-            true => return String::from_utf8(outcome.output).unwrap(),
+            true => return String::from_utf8(outcome.output).expect("text"),
             false => outcome.errors.remove(0),
         },
     };
