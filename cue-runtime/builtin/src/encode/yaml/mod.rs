@@ -155,6 +155,8 @@ mod tests {
             ("", ""),
             ("---\n", "null"),
             ("a: 1e400", "{\"a\":\"1e400\"}"),
+            ("a: !foo [1]", "{\"a\":[1]}"),
+            ("a: !!int {b: !foo\n  [1]}", "{\"a\":{\"b\":[1]}}"),
         ] {
             assert_eq!(read(source).as_deref(), Ok(value), "{source}");
         }
@@ -163,6 +165,7 @@ mod tests {
             ("a: &a [*a]", ":1: anchor \"a\" value contains itself"),
             ("a: !foo 1", ":1: cannot unmarshal tag \"!foo\""),
             ("? [1]\n: 2", ":1: invalid map key: !!seq"),
+            ("? !foo {a: 1}\n: 2", ":1: invalid map key: !foo"),
             ("a: .inf", "parse error: illegal number start \"+Inf\""),
             (
                 "a: 18446744073709551616",

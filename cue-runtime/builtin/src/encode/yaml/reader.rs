@@ -206,11 +206,11 @@ impl Composer {
                 }
             }
             Event::SequenceStart(node) => {
-                collection_tag(node.tag.as_deref(), mark)?;
+                self.allowed(node.tag.as_deref(), "!!seq", mark)?;
                 self.begin(Entry::List, node.anchor, None, mark)?;
             }
             Event::MappingStart(node) => {
-                collection_tag(node.tag.as_deref(), mark)?;
+                self.allowed(node.tag.as_deref(), "!!map", mark)?;
                 self.begin(Entry::Struct, node.anchor, Some(Expect::Key), mark)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(mark)?,
@@ -233,6 +233,15 @@ impl Composer {
         }
     }
 
+    /// A list or a map may be anything but a key, whatever its tag is, which is not looked at.
+    fn allowed(&self, tag: Option<&str>, usual: &str, mark: Mark) -> Result<(), Error> {
+        if !self.expects_key() {
+            return Ok(());
+        }
+        let tag = tag.map(short).filter(|it| !matches!(&**it, "" | "!"));
+        Err(at(mark, format!("invalid map key: {}", tag.as_deref().unwrap_or(usual))))
+    }
+
     fn begin(
         &mut self,
         entry: Entry,
@@ -240,10 +249,6 @@ impl Composer {
         mapping: Option<Expect>,
         mark: Mark,
     ) -> Result<(), Error> {
-        if self.expects_key() {
-            let kind = if mapping.is_some() { "map" } else { "seq" };
-            return Err(at(mark, format!("invalid map key: !!{kind}")));
-        }
         if self.open.len() >= DEPTH {
             return Err(at(mark, format!("exceeded max depth of {DEPTH}")));
         }
@@ -461,13 +466,6 @@ fn short(tag: &str) -> String {
     match tag.strip_prefix("tag:yaml.org,2002:") {
         Some(name) => format!("!!{name}"),
         None => tag.to_owned(),
-    }
-}
-
-fn collection_tag(tag: Option<&str>, mark: Mark) -> Result<(), Error> {
-    match tag.map(short).as_deref() {
-        None | Some("" | "!" | "!!seq" | "!!map" | "!!set") => Ok(()),
-        Some(other) => Err(at(mark, format!("cannot unmarshal tag \"{other}\""))),
     }
 }
 
