@@ -1,6 +1,7 @@
 //! TOML: written with tables after plain members, read with CUE's view of its values.
 
 mod reader; // text -> values
+mod table; // what headers and keys make of it
 
 pub use self::reader::{decode, decode_keeping};
 

@@ -1,39 +1,12 @@
 //! TOML read with CUE's view of its values.
 
-use std::sync::Arc;
-
 use cue_map::Set;
 
 use super::DEPTH;
+use super::table::{DUPLICATE, Part, Table, joined};
 use crate::Datum;
 use crate::encode::DecodeError;
 use crate::number::Number;
-
-/// A table while it is read.
-#[derive(Default)]
-struct Table {
-    fields: Vec<Field>,
-    /// Where it stands; 0 for one that has a header.
-    place: u32,
-}
-
-struct Field {
-    label: Arc<str>,
-    node: Node,
-    /// Where the label stands.
-    place: u32,
-}
-
-enum Node {
-    Value(Datum, u32),
-    Table(Table),
-    Tables(Vec<Table>),
-}
-
-const DUPLICATE: &str = "duplicate key: ";
-
-/// A part of a key, and where it stands.
-type Part = (Arc<str>, u32);
 
 /// Reads TOML. The text begins at `base`: that is where the value and its parts stand; nowhere, if it
 /// is 0.
@@ -75,7 +48,13 @@ fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
             let name = joined(&path, "\0");
             if list {
                 if !root.append(&path) {
-                    return Err(reader.duplicate(start + close.len(), &path));
+                    let offset = start + close.len();
+                    if reader.seen.contains(&name) || root.has_value(&path) {
+                        let name = joined(&path, ".");
+                        let message = format!("cannot redeclare key {name:?} as a table array");
+                        return Err(DecodeError { message, offset });
+                    }
+                    return Err(root.duplicate(offset, &path));
                 }
                 // Below a new element everything may come again.
                 let below = format!("{name}\0");
@@ -88,7 +67,7 @@ fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
                     return Err(DecodeError { message, offset });
                 }
                 if !reader.seen.insert(name) || root.enter(&path, None).is_none() {
-                    return Err(reader.duplicate(offset, &path));
+                    return Err(root.duplicate(offset, &path));
                 }
             }
         } else {
@@ -108,7 +87,7 @@ fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
                     // In an inline table.
                     Some(inner) => {
                         let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
-                        let message = format!("{DUPLICATE}{}.{inner}", joined(&whole, "."));
+                        let message = format!("{DUPLICATE}{}.{inner}", root.named(&whole));
                         DecodeError { message, ..error }
                     }
                     None => error,
@@ -116,7 +95,7 @@ fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
             let table = root.enter(&path, None);
             if !table.is_some_and(|table| table.put(&key, value, place)) {
                 let whole: Vec<Part> = path.iter().chain(&key).cloned().collect();
-                return Err(reader.duplicate(start, &whole));
+                return Err(root.duplicate(start, &whole));
             }
         }
         reader.spaces();
@@ -130,113 +109,6 @@ fn read(reader: &mut Reader<'_>) -> Result<(Datum, u32), DecodeError> {
                 return Err(reader.error(&format!("expected newline but got U+{code:04X} {shown}")));
             }
         }
-    }
-}
-
-fn joined(path: &[Part], between: &str) -> String {
-    path.iter().map(|it| &*it.0).collect::<Vec<&str>>().join(between)
-}
-
-impl Table {
-    fn into_datum(self, base: u32) -> Datum {
-        let mut fields = Vec::with_capacity(self.fields.len());
-        let mut places = Vec::new();
-        for Field { label, node, place } in self.fields {
-            let (value, at) = match node {
-                Node::Value(value, at) => (value, at),
-                Node::Table(table) => {
-                    let at = table.place;
-                    (table.into_datum(base), at)
-                }
-                Node::Tables(tables) => {
-                    let tables: Vec<Datum> =
-                        tables.into_iter().map(|it| it.into_datum(base)).collect();
-                    let places = vec![0; tables.len()].into_boxed_slice();
-                    (Datum::placed_list(tables, (base != 0).then_some(places)), 0)
-                }
-            };
-            fields.push((label, value));
-            if base != 0 {
-                places.extend([place, at]);
-            }
-        }
-        Datum::placed_fields(fields, (base != 0).then(|| places.into_boxed_slice()))
-    }
-
-    fn field(&mut self, label: &str) -> Option<&mut Field> {
-        self.fields.iter_mut().rfind(|it| *it.label == *label)
-    }
-
-    /// Whether a list of tables is at the path.
-    fn has_tables(&mut self, path: &[Part]) -> bool {
-        let Some((last, outer)) = path.split_last() else { return false };
-        let mut table = self;
-        for (label, _) in outer {
-            table = match table.field(label).map(|it| &mut it.node) {
-                Some(Node::Table(inner)) => inner,
-                Some(Node::Tables(list)) => match list.last_mut() {
-                    Some(inner) => inner,
-                    None => return false,
-                },
-                Some(Node::Value(..)) | None => return false,
-            };
-        }
-        matches!(table.field(&last.0).map(|it| &it.node), Some(Node::Tables(_)))
-    }
-
-    /// The table at the path, made if it is not there; the last of a list of tables.
-    ///
-    /// One that is made stands where the next part of the path does, the last one at `last`, where that is of a value's key.
-    fn enter(&mut self, path: &[Part], last: Option<u32>) -> Option<&mut Table> {
-        let mut table = self;
-        for (index, (label, place)) in path.iter().enumerate() {
-            let known = table.fields.iter().rposition(|it| it.label == *label);
-            // What the key of a value passes is a table beside what else there is.
-            let beside =
-                |at: &usize| last.is_some() && matches!(table.fields[*at].node, Node::Value(..));
-            let at = match known.filter(|it| !beside(it)) {
-                Some(at) => at,
-                None => {
-                    let next = path.get(index + 1).map_or(last.unwrap_or(0), |it| it.1);
-                    let inner = Table { fields: Vec::new(), place: next };
-                    let node = Node::Table(inner);
-                    table.fields.push(Field { label: label.clone(), node, place: *place });
-                    table.fields.len() - 1
-                }
-            };
-            table = match &mut table.fields.get_mut(at)?.node {
-                Node::Table(inner) => inner,
-                Node::Tables(list) => list.last_mut()?,
-                Node::Value(..) => return None,
-            };
-        }
-        Some(table)
-    }
-
-    /// Appends a table to the list at the path.
-    fn append(&mut self, path: &[Part]) -> bool {
-        let Some(((label, place), outer)) = path.split_last() else { return false };
-        let Some(table) = self.enter(outer, None) else { return false };
-        match table.field(label).map(|it| &mut it.node) {
-            Some(Node::Tables(list)) => list.push(Table::default()),
-            Some(_) => return false,
-            None => {
-                let node = Node::Tables(vec![Table::default()]);
-                table.fields.push(Field { label: label.clone(), node, place: *place });
-            }
-        }
-        true
-    }
-
-    fn put(&mut self, key: &[Part], value: Datum, at: u32) -> bool {
-        let Some(((label, place), outer)) = key.split_last() else { return false };
-        let Some(table) = self.enter(outer, Some(*place)) else { return false };
-        if table.field(label).is_some() {
-            return false;
-        }
-        let node = Node::Value(value, at);
-        table.fields.push(Field { label: label.clone(), node, place: *place });
-        true
     }
 }
 
@@ -265,10 +137,6 @@ impl<'a> Reader<'a> {
             "" => format!("expected character {what} but the document ended here"),
             _ => format!("expected character {what}"),
         })
-    }
-
-    fn duplicate(&self, offset: usize, path: &[Part]) -> DecodeError {
-        DecodeError { message: format!("{DUPLICATE}{}", joined(path, ".")), offset }
     }
 
     /// Where it is; arrays stand nowhere.
@@ -387,7 +255,7 @@ impl<'a> Reader<'a> {
                     let place = self.place();
                     let value = self.value(depth + 1)?;
                     if !table.put(&key, value, place) {
-                        return Err(self.duplicate(start, &key));
+                        return Err(table.duplicate(start, &key));
                     }
                     self.spaces();
                     more = self.rest().starts_with(',');
@@ -432,20 +300,26 @@ impl<'a> Reader<'a> {
             "false" if word == body => Datum::Bool(false),
             "inf" | "nan" => {
                 let message = format!("parse error: illegal number start \"{word}\"");
-                let error = self.error(&message);
-                match &mut self.refused {
-                    None => return Err(error),
-                    Some(refused) => refused.push(error),
-                }
-                Datum::Null
+                self.refuse(self.error(&message))?
             }
             _ => match Number::parse_signed(word) {
                 Ok(number) => Datum::Number(number),
-                Err(_) => return Err(self.no_number(word, body)),
+                Err(_) => self.refuse(self.no_number(word, body))?,
             },
         };
         self.at += length;
         Ok(datum)
+    }
+
+    /// Goes on behind a number that is none, if that may be.
+    fn refuse(&mut self, error: DecodeError) -> Result<Datum, DecodeError> {
+        match &mut self.refused {
+            Some(refused) if error.message.starts_with("parse error") => {
+                refused.push(error);
+                Ok(Datum::Null)
+            }
+            _ => Err(error),
+        }
     }
 
     /// What is wrong with a word that is none.
@@ -466,6 +340,9 @@ impl<'a> Reader<'a> {
             }
             Some('0'..='9') if body.contains('_') => {
                 self.error("parse error: illegal '_' in number")
+            }
+            _ if body == "0x" => {
+                self.error(&format!("parse error: illegal hexadecimal number \"{word}\""))
             }
             _ => self.error("incomplete number"),
         }
@@ -587,5 +464,38 @@ impl<'a> Reader<'a> {
         out.push(c);
         self.at += 1 + length;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_declared_again_is_named() {
+        for (text, message) in [
+            ("a.b = 1\n[[a.b]]\n", "cannot redeclare key \"a.b\" as a table array"),
+            ("[a.b]\n[[a.b]]\n", "cannot redeclare key \"a.b\" as a table array"),
+            ("[a]\n[[a.b]]\n[a.b]\n", "cannot redeclare table array \"a.b\" as a table"),
+            ("[[c]]\n[[c]]\n_h = 1\n_h = 2\n", "duplicate key: c.1.\"_h\""),
+            ("\"a-b\" = 1\n\"a-b\" = 1\n", "duplicate key: \"a-b\""),
+            ("a = {b = 1, b = 2}\n", "duplicate key: a.b"),
+        ] {
+            let told = decode(text, 0).map_err(|it| it.message);
+            assert_eq!(told.err().as_deref(), Some(message), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_told_together() {
+        let (_, told) = decode_keeping("a = 0x\nb = [1, 1__0]\nc = 1e\nd = -01\n", 0).unwrap();
+        let told: Vec<(&str, usize)> = told.iter().map(|it| (&*it.message, it.offset)).collect();
+        let expected = [
+            ("parse error: illegal hexadecimal number \"0x\"", 4),
+            ("parse error: illegal '_' in number", 15),
+            ("parse error: illegal exponent \"1e\"", 25),
+            ("parse error: illegal integer number \"-01\"", 32),
+        ];
+        assert_eq!(told, expected);
     }
 }
