@@ -8,6 +8,7 @@ use crate::closed::NOT_ALLOWED;
 use crate::compile::{self, LoadError, Profile, Source as SourceFile};
 use crate::disjunction::EMPTY;
 use crate::encode::json::{self, Layout, Values};
+use crate::encode::yaml::encode_spelled;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
@@ -387,15 +388,18 @@ impl Evaluation {
         self.any_datum(id)
     }
 
-    /// The same with the fields of defaults in the order they have in YAML.
+    /// The value as YAML, below these labels: the fields of defaults have an order of their own there, and elements of
+    /// lists are spelled as they are written (O-32).
     ///
     /// # Errors
     /// What keeps it from being concrete.
-    pub fn datum_for_yaml(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {
+    pub fn yaml(&mut self, id: VertexId, within: &[String]) -> Result<String, Vec<Diagnostic>> {
         self.evaluator.defaults = Defaults::Alternatives;
         let datum = self.any_datum(id);
         self.evaluator.defaults = Defaults::Values;
-        datum
+        let datum = datum?;
+        let spelled = self.evaluator.spelled_elements(id, &datum);
+        Ok(encode_spelled(&datum.within(within), spelled))
     }
 
     fn any_datum(&mut self, id: VertexId) -> Result<Datum, Vec<Diagnostic>> {

@@ -1,8 +1,12 @@
 //! What printed values take from where they are written: expressions, literals, spellings.
 
+use std::collections::VecDeque;
+
 use cue_definition::texts::indented;
 use smallvec::SmallVec;
 
+use crate::builtin::Datum;
+use crate::encode::yaml::Spelled;
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, EnvId, Source, VertexId};
@@ -138,6 +142,62 @@ impl Evaluator {
     pub(crate) fn element_spelling(&mut self, id: VertexId, depth: usize) -> Option<String> {
         self.unify(id);
         self.spelling(id, depth).or_else(|| self.spelling_shared(id, depth))
+    }
+
+    /// How the numbers and texts that are elements of lists in a value are spelled in YAML, in order.
+    pub(crate) fn spelled_elements(
+        &mut self,
+        id: VertexId,
+        datum: &Datum,
+    ) -> VecDeque<Option<Spelled>> {
+        let mut spelled = VecDeque::new();
+        let mut open = vec![(Some(id), datum)];
+        let within = |it: &Datum| matches!(it, Datum::List(_) | Datum::Struct(_));
+        if !within(datum) {
+            return spelled;
+        }
+        while let Some((id, datum)) = open.pop() {
+            // What is in a value comes before what is behind it.
+            let inner = open.len();
+            match datum {
+                Datum::List(items) => {
+                    let all = items.iter().enumerate();
+                    let all = all.map(|(at, it)| (self.member_at(id, Err(at)), it));
+                    open.extend(all);
+                }
+                Datum::Struct(fields) => {
+                    let all = fields.iter().filter(|it| within(&it.1));
+                    open.extend(all.map(|it| (self.member_at(id, Ok(&it.0)), &it.1)));
+                }
+                Datum::Number(_) | Datum::String(_) => {
+                    spelled.push_back(id.and_then(|it| self.element(it, datum)));
+                }
+                _ => {}
+            }
+            open[inner..].reverse();
+        }
+        spelled
+    }
+
+    /// The field or the element of a value.
+    fn member_at(&mut self, id: Option<VertexId>, at: Result<&str, usize>) -> Option<VertexId> {
+        let real = self.unify(id?);
+        let real = self.default_of(real).unwrap_or(real);
+        let label = match at {
+            Ok(name) => self.labels.intern(LabelKind::Regular, name),
+            Err(index) => self.labels.index(index),
+        };
+        self.heap.arc(real, label).map(|it| it.vertex)
+    }
+
+    fn element(&mut self, id: VertexId, datum: &Datum) -> Option<Spelled> {
+        let text = self.element_spelling(id, 0)?;
+        match datum {
+            // YAML has no such multipliers.
+            Datum::Number(_) if text.ends_with(['K', 'M', 'G', 'T', 'P', 'i']) => None,
+            Datum::Number(_) => Some(Spelled::Number(text)),
+            _ => text.starts_with("\"\"\"").then_some(Spelled::Block),
+        }
     }
 
     /// What is nothing but a reference to an element shares its spelling, too.

@@ -118,7 +118,7 @@ fn alternatives_stand_beside_what_is_said_besides() {
     let (mut it, root) = validated(text);
     let json = it.datum(root).map(|it| cue_eval::evaluation::print_json(&it));
     assert_eq!(json.ok().as_deref(), Some(r#"{"x":{"a":1,"z":1}}"#));
-    let yaml = it.datum_for_yaml(root).map(|it| cue_eval::encode::yaml::encode(&it));
+    let yaml = it.yaml(root, &[]);
     assert_eq!(yaml.ok().as_deref(), Some("x:\n  z: 1\n  a: 1\n"));
     // Alone it is no operand.
     let (mut it, root) = validated("p: *{for v in [\"a\", \"b\"] {(v): 1}, b: 1} | {c: 1}");

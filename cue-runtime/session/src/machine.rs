@@ -114,8 +114,8 @@ impl Machine {
             Call::Yaml { path, within } => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                let datum = it.datum_for_yaml(id).map_err(diagnostics)?.within(within);
-                Ok(Answer::Text(Some(cue_eval::encode::yaml::encode(&datum))))
+                let text = it.yaml(id, within).map_err(diagnostics)?;
+                Ok(Answer::Text(Some(text)))
             }
             Call::Keep { path, name } => {
                 let it = self.evaluation()?;

@@ -42,11 +42,11 @@ pub(crate) fn datum(session: &mut Session, path: &str) -> Result<Datum, Error> {
     parse_json(&told(session, path, text)?).map_err(Error::Runtime)
 }
 
-/// A value as data that has bytes: JSON has none, so it is read from YAML if there are some.
+/// A value as data that has bytes and floats: JSON has none (`5.` is 5), so it is read from YAML if there are some.
 pub(crate) fn with_bytes(session: &mut Session, path: &str) -> Result<Datum, Error> {
     let datum = datum(session, path)?;
     let text = yaml(session, path, &[])?;
-    if !text.contains("!!binary") {
+    if !text.contains("!!binary") && !text.contains(".\n") {
         return Ok(datum);
     }
     let read = cue_eval::encode::yaml::decode(text.as_bytes()).ok();

@@ -96,7 +96,7 @@ impl Sink for Writer {
         self.out.push_str(if value { "true" } else { "false" });
     }
 
-    fn number(&mut self, value: &Number, _: Option<&str>) {
+    fn number(&mut self, value: &Number) {
         self.before_value();
         self.out.push_str(&value.to_string());
     }

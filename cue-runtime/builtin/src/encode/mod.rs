@@ -25,9 +25,8 @@ pub trait Sink {
     /// `true` or `false`
     #[allow(clippy::fn_params_excessive_bools, reason = "the bool is the datum")]
     fn bool(&mut self, value: bool);
-    /// A number; `literal` is its spelling in the source where YAML output keeps it (elements of
-    /// list literals).
-    fn number(&mut self, value: &Number, literal: Option<&str>);
+    /// A number.
+    fn number(&mut self, value: &Number);
     /// A string.
     fn string(&mut self, value: &str);
     /// Bytes.
@@ -76,7 +75,7 @@ pub fn write(datum: &Datum, sink: &mut dyn Sink) {
         match datum {
             Datum::Null | Datum::Function(_) | Datum::Live(_) => sink.null(),
             Datum::Bool(value) => sink.bool(*value),
-            Datum::Number(value) => sink.number(value, None),
+            Datum::Number(value) => sink.number(value),
             Datum::String(value) => sink.string(value),
             Datum::Bytes(value) => sink.bytes(value),
             Datum::List(items) => {

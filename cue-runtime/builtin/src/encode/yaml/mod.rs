@@ -9,7 +9,7 @@ mod scalar; // what a plain scalar means
 mod writer; // pieces -> text
 
 pub use self::reader::{Document, Error, Refused, decode, decode_keeping};
-pub use self::writer::{Writer, encode};
+pub use self::writer::{Spelled, Writer, encode, encode_spelled};
 
 #[cfg(test)]
 mod tests {

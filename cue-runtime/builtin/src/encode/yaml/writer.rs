@@ -1,5 +1,6 @@
 //! How YAML is laid out and which strings are quoted.
 
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -17,6 +18,17 @@ pub struct Writer {
     place: Place,
     tag: Option<String>,
     documents: usize,
+    /// Of the numbers and texts that are elements, in order; none is said of those that are left.
+    spelled: VecDeque<Option<Spelled>>,
+}
+
+/// How an element of a list is spelled in its source, where YAML keeps that (O-32, O-36).
+#[derive(Debug)]
+pub enum Spelled {
+    /// A number that YAML reads like that.
+    Number(String),
+    /// A text of several lines, be it of one.
+    Block,
 }
 
 #[derive(Debug)]
@@ -98,6 +110,12 @@ impl Writer {
         Place::AfterDash
     }
 
+    /// How the scalar that comes next is spelled, if it is an element.
+    fn next_spelled(&mut self) -> Option<Spelled> {
+        let element = self.place == Place::Root && !self.open.is_empty();
+        if element { self.spelled.pop_front()? } else { None }
+    }
+
     fn scalar(&mut self, text: &str) {
         let place = self.next_place();
         if let Some(tag) = self.tag.take() {
@@ -167,14 +185,22 @@ impl Sink for Writer {
         self.scalar(if value { "true" } else { "false" });
     }
 
-    fn number(&mut self, value: &Number, literal: Option<&str>) {
-        match literal {
-            Some(text) if !text.ends_with(['K', 'M', 'G', 'T', 'P', 'i']) => self.scalar(text),
-            _ => self.scalar(&value.yaml_text()),
+    fn number(&mut self, value: &Number) {
+        match self.next_spelled() {
+            Some(Spelled::Number(text)) => self.scalar(&text),
+            Some(Spelled::Block) | None => self.scalar(&value.yaml_text()),
         }
     }
 
     fn string(&mut self, value: &str) {
+        if let Some(Spelled::Block) = self.next_spelled() {
+            // Unless that cannot be read back.
+            let block = !value.is_empty() && style(&format!("{value}\n")) == Style::Literal;
+            return match block {
+                true => self.block(&literal_header(value), value),
+                false => self.scalar(&double_quoted(value)),
+            };
+        }
         match style(value) {
             Style::Plain => self.scalar(value),
             Style::Single => self.scalar(&single_quoted(value, self.indent_of_children() + 2)),
@@ -251,7 +277,12 @@ impl Sink for Writer {
 
 /// Plain data as one YAML document.
 pub fn encode(datum: &Datum) -> String {
-    let mut writer = Writer::new();
+    encode_spelled(datum, VecDeque::new())
+}
+
+/// The same with numbers and texts that are elements of lists, in order, as they are spelled.
+pub fn encode_spelled(datum: &Datum, spelled: VecDeque<Option<Spelled>>) -> String {
+    let mut writer = Writer { spelled, ..Writer::new() };
     write(datum, &mut writer);
     writer.finish()
 }
