@@ -1,7 +1,5 @@
 //! What printed values take from where they are written: expressions, literals, spellings.
 
-use std::collections::VecDeque;
-
 use cue_definition::texts::indented;
 use smallvec::SmallVec;
 
@@ -145,12 +143,8 @@ impl Evaluator {
     }
 
     /// How the numbers and texts that are elements of lists in a value are spelled in YAML, in order.
-    pub(crate) fn spelled_elements(
-        &mut self,
-        id: VertexId,
-        datum: &Datum,
-    ) -> VecDeque<Option<Spelled>> {
-        let mut spelled = VecDeque::new();
+    pub(crate) fn spelled_elements(&mut self, id: VertexId, datum: &Datum) -> Vec<Option<Spelled>> {
+        let mut spelled = Vec::new();
         let mut open = vec![(Some(id), datum)];
         let within = |it: &Datum| matches!(it, Datum::List(_) | Datum::Struct(_));
         if !within(datum) {
@@ -170,7 +164,7 @@ impl Evaluator {
                     open.extend(all.map(|it| (self.member_at(id, Ok(&it.0)), &it.1)));
                 }
                 Datum::Number(_) | Datum::String(_) => {
-                    spelled.push_back(id.and_then(|it| self.element(it, datum)));
+                    spelled.push(id.and_then(|it| self.element(it, datum)));
                 }
                 _ => {}
             }

@@ -1,6 +1,5 @@
 //! How YAML is laid out and which strings are quoted.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -18,8 +17,8 @@ pub struct Writer {
     place: Place,
     tag: Option<String>,
     documents: usize,
-    /// Of the numbers and texts that are elements, in order; none is said of those that are left.
-    spelled: VecDeque<Option<Spelled>>,
+    /// Of the numbers and texts that are elements, the first one last; none is said of those that are left.
+    spelled: Vec<Option<Spelled>>,
 }
 
 /// How an element of a list is spelled in its source, where YAML keeps that (O-32, O-36).
@@ -113,7 +112,7 @@ impl Writer {
     /// How the scalar that comes next is spelled, if it is an element.
     fn next_spelled(&mut self) -> Option<Spelled> {
         let element = self.place == Place::Root && !self.open.is_empty();
-        if element { self.spelled.pop_front()? } else { None }
+        if element { self.spelled.pop()? } else { None }
     }
 
     fn scalar(&mut self, text: &str) {
@@ -277,11 +276,12 @@ impl Sink for Writer {
 
 /// Plain data as one YAML document.
 pub fn encode(datum: &Datum) -> String {
-    encode_spelled(datum, VecDeque::new())
+    encode_spelled(datum, Vec::new())
 }
 
 /// The same with numbers and texts that are elements of lists, in order, as they are spelled.
-pub fn encode_spelled(datum: &Datum, spelled: VecDeque<Option<Spelled>>) -> String {
+pub fn encode_spelled(datum: &Datum, mut spelled: Vec<Option<Spelled>>) -> String {
+    spelled.reverse();
     let mut writer = Writer { spelled, ..Writer::new() };
     write(datum, &mut writer);
     writer.finish()
