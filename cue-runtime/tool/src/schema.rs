@@ -1,5 +1,5 @@
-//! What is told of data beside a schema that is looked up. Officially the two are values by then, of which one is
-//! put to the other: no literal is entered any more, and of the schema is known what it waits for.
+//! What is told of data beside a package, or a schema that is looked up in one. Officially the two are values by then,
+//! of which one is put to the other: no literal is entered any more, and of the schema is known what it waits for.
 
 use cue_session::{Concreteness, Diagnostic, Position, Runtime, Source};
 use cue_syntax::ast::{Decl, ExprKind, Field, File, Label};
@@ -19,7 +19,7 @@ struct Parsed<'a> {
 }
 
 impl Asked<'_> {
-    /// Positions of errors as they are where the schema is a value.
+    /// Positions of errors as they are where the schema is a value; an empty path is that of the package.
     pub(crate) fn beside_schema(
         &self,
         runtime: &dyn Runtime,
@@ -28,26 +28,30 @@ impl Asked<'_> {
     ) {
         let of_data = |at: &Position| self.unit.data.iter().any(|it| it.name == at.file);
         let told = |it: &Diagnostic| it.positions.iter().any(of_data);
-        if !all.iter().any(told) {
+        if all.is_empty() {
             return;
         }
         let parsed: Vec<Parsed<'_>> = self.unit.sources.iter().map(Parsed::of).collect();
-        let guard = self.awaited(runtime, schema);
+        let guard = if all.iter().any(told) { self.awaited(runtime, schema) } else { None };
         let chosen = |it: &&Diagnostic| it.message.contains("errors in empty disjunction");
         let choices: Vec<String> = all.iter().filter(chosen).map(|it| it.path.clone()).collect();
-        let whole: Vec<Position> = parsed.iter().flat_map(|it| it.literals_of(schema)).collect();
-        for wrong in all.iter_mut().filter(|it| told(it)) {
+        for wrong in all {
             let around = wrong.positions.iter().flat_map(|at| {
                 let source = parsed.iter().find(|it| it.name == at.file);
                 source.map(|it| it.literals_around(at)).unwrap_or_default()
             });
             let mut literals: Vec<Position> = around.collect();
-            if wrong.path != DATA {
-                literals.extend_from_slice(&whole);
+            let outermost = match schema {
+                "" => wrong.path.split_once(['.', '[']).map(|it| it.0),
+                schema => Some(schema).filter(|_| wrong.path != DATA),
+            };
+            if let Some(field) = outermost {
+                literals.extend(parsed.iter().flat_map(|it| it.literals_of(field)));
             }
             wrong.positions.retain(|it| !literals.contains(it));
             // Of what is refused, and of alternatives, nothing else is told.
-            if wrong.message == "field not allowed" || choices.contains(&wrong.path) {
+            let refused = wrong.message == "field not allowed" || choices.contains(&wrong.path);
+            if refused || !told(wrong) {
                 continue;
             }
             if let Some(guard) = guard.as_ref().filter(|it| !wrong.positions.contains(it)) {
@@ -66,11 +70,16 @@ impl Asked<'_> {
         let package = Asked { unit, expression: "", ..*self };
         let mut session = package.start(runtime, None).ok()?;
         let wrong = session.validate(schema, Concreteness::Required).ok()?;
-        let own = |it: &&Diagnostic| {
-            it.incomplete && !is_within(&it.path, schema) && !is_type(&it.message)
+        let within = |it: &str| match schema {
+            "" => !it.is_empty(),
+            schema => is_within(it, schema),
         };
+        let own = |it: &&Diagnostic| it.incomplete && !within(&it.path) && !is_type(&it.message);
         let mut own = wrong.iter().filter(own);
         let (Some(only), None) = (own.next(), own.next()) else { return None };
+        if schema.is_empty() {
+            return only.positions.first().cloned();
+        }
         // What waits elsewhere may be what a field is: then there is something to select from the schema.
         let selection = format!("{schema}.{NONE}");
         let mut session = package.start(runtime, Some(&selection)).ok()?;

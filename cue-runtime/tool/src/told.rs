@@ -22,8 +22,10 @@ impl Asked<'_> {
             let named = first.starts_with(['#', '_']) || scope::declares(&self.unit.sources, first);
             named && cue_syntax::parse_path(it).is_ok()
         });
-        if let Some(schema) = schema.filter(|_| looked_up) {
-            self.beside_schema(runtime, schema, &mut all);
+        match schema {
+            Some(schema) if looked_up => self.beside_schema(runtime, schema, &mut all),
+            None if self.has_data() => self.beside_schema(runtime, "", &mut all),
+            _ => {}
         }
         for wrong in &mut all {
             let Unit { import_path, sources, packages, .. } = self.unit;

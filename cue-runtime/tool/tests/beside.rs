@@ -58,6 +58,46 @@ fn no_literal_of_a_schema_is_entered_and_what_it_waits_for_is_known() {
 }
 
 #[test]
+fn a_package_beside_data_is_a_value_too() {
+    let conflict = "a: conflicting values \"x\" and int (mismatched types string and int):";
+    let guarded = "{a: int, b: string, if b != \"\" {c?: int}}";
+    for (schema, data, told) in [
+        (
+            format!("#P: {guarded}\n#P\n"),
+            "{\"a\":\"x\"}\n",
+            format!("{conflict}\n    d.json:1:6\n    s.cue:1:9\n    s.cue:1:28\n    s.cue:2:1"),
+        ),
+        (
+            format!("#P: {guarded}\nx: #P\n"),
+            "{\"x\":{\"a\":\"x\"}}\n",
+            format!("x.{conflict}\n    d.json:1:11\n    s.cue:1:9\n    s.cue:2:4"),
+        ),
+        (
+            "a: int\nb: string\nif b != \"\" {c?: int}\n".to_owned(),
+            "{\"a\":\"x\"}\n",
+            format!("{conflict}\n    d.json:1:6\n    s.cue:1:4\n    s.cue:3:4"),
+        ),
+        (
+            format!("x: {guarded}\n"),
+            "{\"x\":{\"a\":\"x\"}}\n",
+            format!("x.{conflict}\n    d.json:1:11\n    s.cue:1:8"),
+        ),
+        (
+            "#Q: {a: int}\n#P: {#Q, a: \"x\"}\nb: int\n".to_owned(),
+            "{\"b\":1}\n",
+            format!("#P.{conflict}\n    s.cue:1:9\n    s.cue:2:6\n    s.cue:2:13"),
+        ),
+    ] {
+        let files = [("s.cue", &*schema), ("d.json", data)];
+        assert_eq!(play(Verb::Vet, ["", ""], &files), told);
+    }
+    // Without data it is not one.
+    let text = "#Q: {a: int}\n#P: {#Q, a: \"x\"}\n";
+    let told = play(Verb::Vet, ["", ""], &[("s.cue", text)]);
+    assert!(told.contains("s.cue:2:5\n"), "{told}");
+}
+
+#[test]
 fn what_waits_beside_a_schema_is_an_error() {
     let eval = |data: &str| play(Verb::Eval, ["#P", ""], &[("s.cue", SCHEMAS), ("d.json", data)]);
     let told = "non-concrete value string in operand to !=:\n    s.cue:1:28\n    s.cue:1:17";
