@@ -402,8 +402,9 @@ impl Asked<'_> {
         if !ignores {
             // Definitions and hidden fields count, though they are no data.
             let mut wrong = session.validate(&path, how)?;
-            // `vet` overlooks required fields of definitions that nothing can be given for.
+            // Without data `vet` overlooks required fields of definitions that nothing can be given for.
             if request.verb == Verb::Vet
+                && !self.has_data()
                 && wrong.iter().any(|it| !it.incomplete)
                 && session.validate(&path, Concreteness::Optional)?.is_empty()
             {

@@ -35,7 +35,8 @@ impl Asked<'_> {
         let guard = if all.iter().any(told) { self.awaited(runtime, schema) } else { None };
         let chosen = |it: &&Diagnostic| it.message.contains("errors in empty disjunction");
         let choices: Vec<String> = all.iter().filter(chosen).map(|it| it.path.clone()).collect();
-        for wrong in all {
+        // A schema that is looked up has its own errors before.
+        for wrong in all.iter_mut().filter(|it| schema.is_empty() || told(it)) {
             let around = wrong.positions.iter().flat_map(|at| {
                 let source = parsed.iter().find(|it| it.name == at.file);
                 source.map(|it| it.literals_around(at)).unwrap_or_default()

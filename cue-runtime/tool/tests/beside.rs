@@ -142,3 +142,13 @@ fn what_has_no_place_is_told_of_what_was_asked_for() {
         assert_eq!(told, format!("{path}undefined field: r:\n    x.cue:2:16"));
     }
 }
+
+#[test]
+fn required_fields_that_nothing_fits_are_told_beside_data_only() {
+    let text = "#M: m!: string & int\nx: 1\n";
+    let told = "#M.m: conflicting values string and int (mismatched types string and int):\n    \
+                s.cue:1:9\n    s.cue:1:18";
+    let data = ("d.json", "{\"x\":1}\n");
+    assert_eq!(play(Verb::Vet, ["", ""], &[("s.cue", text), data]), told);
+    assert_eq!(play(Verb::Vet, ["", ""], &[("s.cue", text)]), "");
+}
