@@ -35,6 +35,7 @@ mod part; // `def -e`
 mod sound; // what is told before what was asked
 mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
+mod as_cue; // a value as CUE
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
 mod schema; // positions beside a schema

@@ -1,9 +1,11 @@
-//! What is told before what was asked: a package that does not compile or contradicts itself.
+//! What is told in place of what was asked: a package that does not compile or contradicts itself, a value that fails.
 
 use cue_session::{Concreteness, Diagnostic, Runtime, Session};
 
 use crate::Error;
-use crate::evaluate::{Asked, EXPRESSION, is_type, is_within};
+use crate::data::Encoding;
+use crate::evaluate::{Asked, EXPRESSION, Verb, is_type, is_within};
+use crate::plan::DATA;
 
 /// What of a package must be sound before other errors are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +64,47 @@ impl Asked<'_> {
         let of_package = |it: &Diagnostic| !it.incomplete && !it.path.starts_with(EXPRESSION);
         let wrong: Vec<Diagnostic> = wrong.filter(of_package).collect();
         if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
+    }
+
+    /// What is wrong with the value that was asked for; definitions and hidden fields in it count, though they are no
+    /// data.
+    ///
+    /// # Errors
+    /// It cannot be found out.
+    pub(crate) fn wrong(
+        &self,
+        session: &mut Session,
+        path: &str,
+        how: Concreteness,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        let request = self.request;
+        let mut wrong = session.validate(path, how)?;
+        // Without data `vet` overlooks required fields of definitions that nothing can be given for.
+        if request.verb == Verb::Vet
+            && !self.has_data()
+            && wrong.iter().any(|it| !it.incomplete)
+            && session.validate(path, Concreteness::Optional)?.is_empty()
+        {
+            wrong.clear();
+        }
+        // Nothing need be given for required fields where they are declared only.
+        if request.verb == Verb::Def && request.out == Encoding::Cue {
+            wrong.retain(|it| !it.message.starts_with("field is required"));
+        }
+        // What waits beside a schema is no text that says what it waits for.
+        if wrong.is_empty() && path == DATA && request.verb == Verb::Eval {
+            let all = session.validate(path, Concreteness::Required)?.into_iter();
+            let own = |it: &Diagnostic| {
+                it.incomplete && !is_within(&it.path, DATA) && !is_type(&it.message)
+            };
+            wrong.extend(all.filter(own));
+        }
+        // What has no place of its own is told of what was asked for.
+        if !self.expression.is_empty() && cue_syntax::parse_path(self.expression).is_ok() {
+            let alone = wrong.iter_mut().filter(|it| it.path.is_empty());
+            alone.for_each(|it| self.expression.clone_into(&mut it.path));
+        }
+        Ok(wrong)
     }
 }
 
