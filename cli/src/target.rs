@@ -123,8 +123,7 @@ impl TargetArgs {
     pub async fn cluster_during(&self, term: Term) -> anyhow::Result<Cluster> {
         let config = self.config().await.map_err(unreachable)?;
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
-        let client =
-            Client::open_during(config, term).map_err(|error| unreachable(error.into()))?;
+        let client = Client::open(config, term).map_err(|error| unreachable(error.into()))?;
         Ok(Cluster { client, namespace, embedded: None })
     }
 

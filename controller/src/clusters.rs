@@ -314,7 +314,7 @@ async fn client(secret: &Value, answer: Duration, term: Term) -> Result<Client, 
         .map_err(|error| format!("its Secret cannot be used: {error}"))?;
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(answer);
-    Client::open_during(config, term).map_err(|error| format!("its Secret cannot be used: {error}"))
+    Client::open(config, term).map_err(|error| format!("its Secret cannot be used: {error}"))
 }
 
 #[cfg(test)]

@@ -40,19 +40,11 @@ struct Direct {
 }
 
 impl Client {
-    /// Of the API that `config` names.
+    /// Of the API that `config` names; nothing is sent once `term` is over.
     ///
     /// # Errors
     /// What `config` says cannot be used.
-    pub fn open(config: Config) -> Result<Self, kube::Error> {
-        Self::open_during(config, Term::endless())
-    }
-
-    /// The same, of which nothing is sent once `term` is over.
-    ///
-    /// # Errors
-    /// As of [`Self::open`].
-    pub fn open_during(config: Config, term: Term) -> Result<Self, kube::Error> {
+    pub fn open(config: Config, term: Term) -> Result<Self, kube::Error> {
         if config.proxy_url.is_some() {
             // Each kind of proxy has a way of its own: there, what is on its way when the term ends still arrives.
             let streams = kube::Client::try_from(config)?;

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 
-use crate::lease::Term;
+use crate::lease::{OVER, Term};
 
 /// A connection that takes bytes while `term` lasts.
 pub(crate) struct Fenced<C> {
@@ -29,7 +29,7 @@ impl<C: Unpin> Fenced<C> {
         if self.term.lasts() {
             return Ok(Pin::new(&mut self.connection));
         }
-        Err(io::Error::other("this controller does not lead any more"))
+        Err(io::Error::other(OVER))
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     async fn nothing_leaves_by_an_open_connection() {
         let (heard, term) = (Arc::<AtomicUsize>::default(), Term::endless());
         let config = server("200 OK", heard.clone(), || {}).await;
-        let client = Client::open_during(config, term.clone()).unwrap();
+        let client = Client::open(config, term.clone()).unwrap();
         write(&client).await.unwrap();
         term.set(Instant::now());
         let error = write(&client).await.unwrap_err().to_string();
@@ -142,7 +142,7 @@ mod tests {
         let ended = term.clone();
         let busy = "503 Service Unavailable";
         let config = server(busy, heard.clone(), move || ended.set(Instant::now())).await;
-        let client = Client::open_during(config, term).unwrap();
+        let client = Client::open(config, term).unwrap();
         let error = write(&client).await.unwrap_err().to_string();
         assert!(error.contains("does not lead any more"), "{error}");
         assert_eq!(heard.load(Ordering::SeqCst), 1);

@@ -83,6 +83,9 @@ pub fn identity(host: &str) -> String {
     format!("{host}_{:016x}", rand::random::<u64>())
 }
 
+/// What is told of what would be done after a term.
+pub(crate) const OVER: &str = "this controller does not lead any more";
+
 /// Until when the one who has it may act. Clones are one and the same.
 #[derive(Clone, Debug)]
 pub struct Term {

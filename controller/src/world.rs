@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::calm::Notes;
 use crate::clusters::{Clusters, Member};
 use crate::git;
-use crate::lease::Term;
+use crate::lease::OVER;
 use crate::mirror::{self, Echo, Mirror};
 use crate::observe::{Metrics, Request};
 use crate::outside::Outside;
@@ -50,7 +50,6 @@ pub struct KubeWorld {
     /// Where repositories may be.
     trust: git::Trust,
     /// While it lasts, effects are let out.
-    term: Term,
     /// Providers that only Package objects know.
     services: Arc<RwLock<HashMap<String, Service>>>,
 }
@@ -60,20 +59,19 @@ impl KubeWorld {
     /// sent from.
     pub fn new(client: Client, metrics: Arc<Metrics>) -> Self {
         let (identity, outside, mirror) = Default::default();
-        let term = client.term().clone();
         let recorder = Recorder::start(client.clone(), metrics.clone());
         let clusters = Arc::new(Clusters::new(client));
         let (trust, services, turn) = Default::default();
-        Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, term, services }
+        Self { clusters, identity, metrics, outside, mirror, recorder, turn, trust, services }
     }
 
     /// # Errors
     /// Somebody else may be acting by now.
     fn may_act(&self) -> Result<(), Error> {
-        if self.term.lasts() {
+        if self.clusters.own().client.term().lasts() {
             return Ok(());
         }
-        Err(Error::Unavailable("this controller does not lead any more".into()))
+        Err(Error::Unavailable(OVER.into()))
     }
 
     /// Repositories may be elsewhere: in folders of this machine not where others say what is fetched.

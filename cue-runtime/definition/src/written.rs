@@ -371,8 +371,7 @@ fn computed_alias(field: &Field) -> Option<&Ident> {
 
 /// Whether an expression is one text in quotes.
 fn is_text(expr: &str) -> bool {
-    let within = expr.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-    within.is_some_and(|it| !it.contains("\\(") && !it.replace("\\\"", "").contains('"'))
+    cue_syntax::parse_expr(expr).is_ok_and(|it| matches!(it.kind, ExprKind::String(_)))
 }
 
 /// A label that was in quotes, which stay behind an alias.

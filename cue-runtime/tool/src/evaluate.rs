@@ -3,8 +3,8 @@
 use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::json::{self, Html};
 use cue_session::{
-    Budget, Concreteness, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
-    SyntaxStyle,
+    Budget, Concreteness, Diagnostic, Profile, Program, ProgramSpec, Runtime, Session, Shown,
+    Source, SyntaxStyle,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::Decl;
@@ -242,11 +242,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Opens what is asked for; where the value stands in it, and whether that is a field of the value.
+    /// Opens what is asked for, all of it evaluated; where the value stands in it, and whether that is a field of the value.
     fn open(&self, runtime: &dyn Runtime) -> Result<(Session, String, Of), Error> {
         let quoted = self.expression.trim_start().starts_with(['"', '[']);
         let named = !quoted && cue_syntax::parse_path(self.expression).is_ok();
-        Ok(match (self.expression, self.unit.apart) {
+        let (mut session, path, of) = match (self.expression, self.unit.apart) {
             ("", true) => (self.start(runtime, None)?, DATA.to_owned(), Of::Field),
             ("", false) => (self.start(runtime, None)?, String::new(), Of::Field),
             (path, true) if named => {
@@ -256,8 +256,7 @@ impl Asked<'_> {
                 // What is no field may still be a name: of a package, of a `let`.
                 if named && !apart {
                     if let Ok(mut session) = self.start(runtime, None) {
-                        // All of it first: how a value comes out depends on what it meets.
-                        session.validate("", Concreteness::Optional)?;
+                        self.sound_in(&mut session)?;
                         let member = session.is_member(path).unwrap_or_default();
                         if member && !withheld(&mut session, path)? {
                             return Ok((session, path.to_owned(), Of::Field));
@@ -266,7 +265,9 @@ impl Asked<'_> {
                 }
                 (self.start(runtime, Some(path))?, EXPRESSION.to_owned(), Of::Expression)
             }
-        })
+        };
+        self.sound_in(&mut session)?;
+        Ok((session, path, of))
     }
 
     pub(crate) fn has_data(&self) -> bool {
@@ -394,7 +395,6 @@ impl Asked<'_> {
             opened => opened?,
         };
         let session = &mut session;
-        self.sound_in(session)?;
         let strict = self.is_strict();
         let how = if strict { Concreteness::Required } else { Concreteness::Optional };
         let ignores = request.ignore && request.verb == Verb::Eval;
@@ -512,9 +512,15 @@ pub(crate) fn is_type(message: &str) -> bool {
     message.starts_with("incomplete value")
 }
 
-/// Whether a path leads into what is at another one.
+/// Whether a path leads into what is at another one; an empty one is that of the whole.
 pub(crate) fn is_within(path: &str, other: &str) -> bool {
-    path.strip_prefix(other).is_some_and(|it| it.starts_with(['.', '[']))
+    let below = |it: &str| other.is_empty() && !it.is_empty() || it.starts_with(['.', '[']);
+    path.strip_prefix(other).is_some_and(below)
+}
+
+/// Whether what is at a path waits itself, or what it is nothing but.
+pub(crate) fn waits_itself(wrong: &Diagnostic, path: &str) -> bool {
+    wrong.incomplete && !is_within(&wrong.path, path) && !is_type(&wrong.message)
 }
 
 fn separator(encoding: Encoding) -> &'static str {

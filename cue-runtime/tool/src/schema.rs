@@ -5,7 +5,7 @@ use cue_session::{Concreteness, Diagnostic, Position, Runtime, Source};
 use cue_syntax::ast::{Decl, ExprKind, Field, File, Label};
 use cue_syntax::{Around, LineIndex, around};
 
-use crate::evaluate::{Asked, EXPRESSION, is_type, is_within};
+use crate::evaluate::{Asked, EXPRESSION, waits_itself};
 use crate::plan::DATA;
 
 /// A field that no schema has.
@@ -71,12 +71,7 @@ impl Asked<'_> {
         let package = Asked { unit, expression: "", ..*self };
         let mut session = package.start(runtime, None).ok()?;
         let wrong = session.validate(schema, Concreteness::Required).ok()?;
-        let within = |it: &str| match schema {
-            "" => !it.is_empty(),
-            schema => is_within(it, schema),
-        };
-        let own = |it: &&Diagnostic| it.incomplete && !within(&it.path) && !is_type(&it.message);
-        let mut own = wrong.iter().filter(own);
+        let mut own = wrong.iter().filter(|it| waits_itself(it, schema));
         let (Some(only), None) = (own.next(), own.next()) else { return None };
         if schema.is_empty() {
             return only.positions.first().cloned();

@@ -4,7 +4,7 @@ use cue_session::{Concreteness, Diagnostic, Runtime, Session};
 
 use crate::Error;
 use crate::data::Encoding;
-use crate::evaluate::{Asked, EXPRESSION, Verb, is_type, is_within};
+use crate::evaluate::{Asked, EXPRESSION, Verb, is_type, is_within, waits_itself};
 use crate::plan::DATA;
 
 /// What of a package must be sound before other errors are told.
@@ -94,10 +94,7 @@ impl Asked<'_> {
         // What waits beside a schema is no text that says what it waits for.
         if wrong.is_empty() && path == DATA && request.verb == Verb::Eval {
             let all = session.validate(path, Concreteness::Required)?.into_iter();
-            let own = |it: &Diagnostic| {
-                it.incomplete && !is_within(&it.path, DATA) && !is_type(&it.message)
-            };
-            wrong.extend(all.filter(own));
+            wrong.extend(all.filter(|it| waits_itself(it, DATA)));
         }
         // What has no place of its own is told of what was asked for.
         if !self.expression.is_empty() && cue_syntax::parse_path(self.expression).is_ok() {

@@ -24,14 +24,12 @@ pub(crate) fn run(command: &str, texts: &[String], mut shown: u64) -> Result<(),
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(output.status.success().then_some(text))
     };
-    let differs = |text: &str| -> Result<Option<[String; 2]>, String> {
-        let Some(theirs) = official(text)? else { return Ok(None) };
-        Ok(ours(text).filter(|it| *it != theirs).map(|ours| [ours, theirs]))
-    };
+    let otherwise = |text: &str, theirs: &str| ours(text).filter(|it| it != theirs);
     let (mut printed, mut found) = (0, 0);
     for text in texts {
-        printed += usize::from(official(text)?.is_some());
-        if differs(text)?.is_none() {
+        let Some(theirs) = official(text)? else { continue };
+        printed += 1;
+        if otherwise(text, &theirs).is_none() {
             continue;
         }
         found += 1;
@@ -41,13 +39,14 @@ pub(crate) fn run(command: &str, texts: &[String], mut shown: u64) -> Result<(),
         shown -= 1;
         let text = shrink::cut(text, |texts| {
             for (at, text) in texts.iter().enumerate() {
-                if differs(text)?.is_some() {
+                if official(text)?.is_some_and(|it| otherwise(text, &it).is_some()) {
                     return Ok(Some(at));
                 }
             }
             Ok(None)
         })?;
-        let [ours, theirs] = differs(&text)?.unwrap_or_default();
+        let (ours, theirs) =
+            (ours(&text).unwrap_or_default(), official(&text)?.unwrap_or_default());
         println!("== {}\n-- ours:\n{ours}-- official:\n{theirs}", text.trim());
     }
     println!("{} programs, {printed} that def prints, {found} otherwise here", texts.len());

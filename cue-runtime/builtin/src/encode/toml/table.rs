@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::Datum;
 use crate::encode::DecodeError;
+use crate::quoting;
 
 /// A table while it is read.
 #[derive(Default)]
@@ -20,7 +21,7 @@ pub(super) struct Field {
     pub(super) place: u32,
 }
 
-pub(super) enum Node {
+enum Node {
     Value(Datum, u32),
     Table(Table),
     Tables(Vec<Table>),
@@ -30,16 +31,6 @@ pub(super) const DUPLICATE: &str = "duplicate key: ";
 
 /// A part of a key, and where it stands.
 pub(super) type Part = (Arc<str>, u32);
-
-/// A label, in quotes unless it is a name that needs none.
-fn label_text(label: &str) -> String {
-    let plain = |it: char| it.is_alphanumeric() || matches!(it, '_' | '$');
-    let begins = |it: char| it.is_alphabetic() || it == '$';
-    match label.starts_with(begins) && label.chars().all(plain) {
-        true => label.to_owned(),
-        false => Datum::text(label).cue_text(),
-    }
-}
 
 pub(super) fn joined(path: &[Part], between: &str) -> String {
     path.iter().map(|it| &*it.0).collect::<Vec<&str>>().join(between)
@@ -84,7 +75,7 @@ impl Table {
         let mut table = Some(self);
         let mut names = Vec::new();
         for (at, (label, _)) in path.iter().enumerate() {
-            names.push(label_text(label));
+            names.push(quoting::label(label));
             let node = table.and_then(|it| it.fields.iter().rfind(|it| it.label == *label));
             table = match node.map(|it| &it.node) {
                 Some(Node::Table(inner)) => Some(inner),
