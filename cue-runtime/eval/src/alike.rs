@@ -124,8 +124,7 @@ impl Evaluator {
         if depth > MOST_NESTED || depth > 0 && self.tick().is_err() {
             return false;
         }
-        let label = self.heap.get(left).arcs.first().map(|it| it.label);
-        if label.is_some_and(|it| self.heap.arc(right, it).is_none()) {
+        if self.differ_in_fields(left, right) {
             return false;
         }
         let closed = self.counts_as_closed(left) == self.counts_as_closed(right);
@@ -165,26 +164,55 @@ impl Evaluator {
 
     /// Whether each field of the one is there in the other; beside a scalar these are definitions.
     fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
-        let (one, other) = (self.heap.get(left), self.heap.get(right));
-        // Alternatives of many choices mostly differ in what they are called: nothing is evaluated for that.
-        let pair = |(index, it): (usize, &ArcEntry)| {
-            let near = other.arcs.get(index).filter(|other| other.label == it.label);
-            let found = near.or_else(|| self.heap.arc(right, it.label));
-            let found = found.filter(|other| other.presence == it.presence)?;
-            Some((it.presence, it.vertex, found.vertex))
-        };
-        if one.arcs.iter().enumerate().any(|it| pair(it).is_none()) {
+        let pair = |it| self.same_field(it, right);
+        let arcs = self.heap.get(left).arcs.iter().enumerate();
+        let Some(pairs) = arcs.map(pair).collect::<Option<SmallVec<[_; 8]>>>() else {
             return false;
-        }
-        let pairs: Vec<(Presence, VertexId, VertexId)> =
-            one.arcs.iter().enumerate().filter_map(pair).collect();
+        };
         pairs.into_iter().all(|(presence, vertex, other)| {
             // Of fields that nobody may give one says as much as the other.
             let never = presence == Presence::Optional
-                && self.permanent(vertex, 0).is_some()
-                && self.permanent(other, 0).is_some();
+                && self.fails_for_good(vertex)
+                && self.fails_for_good(other);
             never || self.same_value(vertex, other, depth + 1)
         })
+    }
+
+    /// A field that two structs have in the same way, by its place and entry in the one: both vertices.
+    fn same_field(
+        &self,
+        (index, arc): (usize, &ArcEntry),
+        other: VertexId,
+    ) -> Option<(Presence, VertexId, VertexId)> {
+        let near = self.heap.get(other).arcs.get(index).filter(|it| it.label == arc.label);
+        let found = near.or_else(|| self.heap.arc(other, arc.label));
+        let found = found.filter(|it| it.presence == arc.presence)?;
+        Some((arc.presence, arc.vertex, found.vertex))
+    }
+
+    /// Whether two structs differ as far as is known of their fields: alternatives of many choices mostly do in
+    /// what these are called, or in a scalar. Nothing is evaluated for that.
+    fn differ_in_fields(&self, left: VertexId, right: VertexId) -> bool {
+        if self.heap.get(left).choice.is_some() || self.heap.get(right).choice.is_some() {
+            return false;
+        }
+        self.heap.get(left).arcs.iter().enumerate().any(|it| match self.same_field(it, right) {
+            Some((Presence::Member, one, other)) => self.differ_as_known(one, other),
+            Some(_) => false,
+            None => true,
+        })
+    }
+
+    /// Whether two values are evaluated and different scalars.
+    fn differ_as_known(&self, left: VertexId, right: VertexId) -> bool {
+        let [left, right] = [left, right].map(|it| self.heap.get(self.follow(it)));
+        let settled = |it: &Vertex| it.state == State::Done && it.fault.is_none();
+        match (&left.scalar, &right.scalar) {
+            (Some((left_datum, _)), Some((right_datum, _))) => {
+                settled(left) && settled(right) && !crate::compare::same(left_datum, right_datum)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a value may still resolve.

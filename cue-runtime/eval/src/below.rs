@@ -11,26 +11,36 @@ use crate::program::Presence;
 impl Evaluator {
     /// The first permanent error at or below a vertex.
     pub(crate) fn permanent(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
+        let (fault, place) = self.failure_below(id, depth)?;
+        let mut fault = self.heap.faults[fault].clone();
+        fault.place = fault.place.or(place);
+        Some(fault)
+    }
+
+    /// Whether there is one.
+    pub(crate) fn fails_for_good(&mut self, id: VertexId) -> bool {
+        self.failure_below(id, 0).is_some()
+    }
+
+    /// That error, and the vertex that has it.
+    fn failure_below(&mut self, id: VertexId, depth: u32) -> Option<(FaultId, Option<VertexId>)> {
         // Within a value errors of others are looked for, and within these: each from its own beginning.
         if let Err(fault) = self.go_in(id) {
-            return Some(fault);
+            return Some((self.heap.fault(fault), None));
         }
-        let found = self.permanent_below(id, depth);
+        let found = self.failure_within(id, depth);
         self.go_out();
         found
     }
 
-    fn permanent_below(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
+    fn failure_within(&mut self, id: VertexId, depth: u32) -> Option<(FaultId, Option<VertexId>)> {
         let id = self.unify(id);
         if let Err(spent) = self.tick() {
-            return Some(self.heap.faults[spent].clone());
+            return Some((spent, None));
         }
         if let Some(fault) = self.heap.get(id).fault {
-            let fault = &self.heap.faults[fault];
-            if !fault.kind.is_incomplete() {
-                let mut fault = fault.clone();
-                fault.place = fault.place.or(Some(id));
-                return Some(fault);
+            if !self.heap.faults[fault].kind.is_incomplete() {
+                return Some((fault, Some(id)));
             }
         }
         // Alternatives have fields, what they are of has none.
@@ -51,8 +61,8 @@ impl Evaluator {
             if unfinished || self.is_sound_data(vertex) {
                 continue;
             }
-            if let Some(fault) = self.permanent(vertex, depth + 1) {
-                return Some(fault);
+            if let Some(found) = self.failure_below(vertex, depth + 1) {
+                return Some(found);
             }
         }
         None

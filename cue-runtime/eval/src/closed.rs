@@ -101,7 +101,7 @@ impl Evaluator {
                 };
                 // What has failed below is not looked at.
                 let asks = matches!(test, Test::Call(..) | Test::Match(..));
-                if asks && !failed && self.permanent(id, 0).is_some() {
+                if asks && !failed && self.fails_for_good(id) {
                     return;
                 }
                 // What no value can meet is told instead.

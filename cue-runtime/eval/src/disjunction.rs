@@ -369,8 +369,7 @@ impl Evaluator {
         self.trying.push((id, candidate));
         let candidate = self.unify(candidate);
         let before = self.passed_over;
-        let fails =
-            self.refused.contains(&candidate.number()) || self.permanent(candidate, 0).is_some();
+        let fails = self.refused.contains(&candidate.number()) || self.fails_for_good(candidate);
         let open = !fails && self.unknown(candidate, 0).is_some();
         self.trying.pop();
         // What is a choice itself is not looked at again with every one around it.

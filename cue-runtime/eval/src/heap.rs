@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
 use cue_syntax::ast::Compare;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::blocks::Blocks;
 use crate::body::Lazy;
@@ -421,29 +421,43 @@ impl Heap {
     }
 
     /// The positions of a way in.
-    pub(crate) fn way_in(&self, mut via: u32, out: &mut Vec<At>) {
-        // Of definitions within themselves the same few come again and again.
-        let mut note = |at: At| {
-            if at != At::default() && !out.iter().rev().take(RECENT).any(|it| *it == at) {
+    pub(crate) fn way_in(&self, via: u32, out: &mut Vec<At>) {
+        self.along(via, |at| {
+            // Of definitions within themselves the same few come again and again.
+            if !out.iter().rev().take(RECENT).any(|it| *it == at) {
                 out.push(at);
             }
-        };
+            false
+        });
+    }
+
+    /// Whether one of the places on a way in is what is looked for.
+    pub(crate) fn along(&self, mut via: u32, mut wanted: impl FnMut(At) -> bool) -> bool {
+        let mut found = |at: At| at != At::default() && wanted(at);
         // Most are one behind the other.
         while via != 0 && self.crossed[via as usize - 1].also == 0 {
             let crossed = self.crossed[via as usize - 1];
-            note(crossed.at);
+            if found(crossed.at) {
+                return true;
+            }
             via = crossed.before;
         }
+        if via == 0 {
+            return false;
+        }
         let mut seen = cue_map::Set::default();
-        let mut next = vec![via];
+        let mut next: SmallVec<[u32; 16]> = smallvec![via];
         while let Some(via) = next.pop() {
             if via == 0 || !seen.insert(via) {
                 continue;
             }
             let crossed = self.crossed[via as usize - 1];
-            note(crossed.at);
+            if found(crossed.at) {
+                return true;
+            }
             next.extend([crossed.before, crossed.also]);
         }
+        false
     }
 
     /// The conjunct that narrowed the kinds of a vertex last.

@@ -120,7 +120,7 @@ impl Evaluator {
             match presence {
                 Presence::Member => self.datum(vertex).is_ok(),
                 // What cannot be set is not added.
-                Presence::Optional | Presence::Required => self.permanent(vertex, 0).is_some(),
+                Presence::Optional | Presence::Required => self.fails_for_good(vertex),
             }
         })
     }

@@ -270,7 +270,7 @@ impl Evaluator {
         let real = self.unify(id);
         let own = self.heap.fault_of(id, real);
         own.is_some_and(|it| !self.heap.faults[it].kind.is_incomplete())
-            || self.permanent(real, 0).is_some()
+            || self.fails_for_good(real)
     }
 
     /// The comments above a field, of all that declare it, each text once, and those below it. They stand apart from each other, and from what is before them where

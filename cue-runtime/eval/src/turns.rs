@@ -40,11 +40,9 @@ impl Evaluator {
         if vertex.picks.is_empty() {
             return false;
         }
-        let mut places = vec![at];
-        self.heap.way_in(via, &mut places);
         vertex.picks.iter().any(|(choice, _)| {
             let whole = self.program.at(*choice);
-            places.iter().any(|it| whole.holds(*it))
+            whole.holds(at) || self.heap.along(via, |it| whole.holds(it))
         })
     }
 
@@ -210,9 +208,7 @@ impl Evaluator {
 
     /// Whether a way leads by a reference.
     fn crosses(&self, via: u32, reference: At) -> bool {
-        let mut way = Vec::new();
-        self.heap.way_in(via, &mut way);
-        way.contains(&reference)
+        self.heap.along(via, |it| it == reference)
     }
 }
 

@@ -274,8 +274,7 @@ impl Evaluation {
         }
         if let Some(part) = self.evaluator.part_of_let(id) {
             // Of what a `let` names a part is told where that is, whoever asked for it.
-            let fails = |it: &mut Evaluator, id| it.permanent(id, 0).is_some();
-            if fails(&mut self.evaluator, real) && fails(&mut self.evaluator, part) {
+            if self.evaluator.fails_for_good(real) && self.evaluator.fails_for_good(part) {
                 let mut within = Walk { from: Some(part), ..Walk::default() };
                 self.collect(part, values, &mut within, 0);
                 walk.found.extend(within.found);
@@ -286,7 +285,7 @@ impl Evaluation {
         if real != id && self.evaluator.let_name(real).is_some() {
             let Some(way) = self.evaluator.way_to_let(id) else {
                 // Another field on the way is told of.
-                if self.evaluator.permanent(real, 0).is_none() {
+                if !self.evaluator.fails_for_good(real) {
                     self.collect_at(id, real, values, walk, depth);
                 }
                 return;

@@ -272,7 +272,7 @@ impl Evaluator {
             let [condition, then, otherwise] = &arguments[..] else { return Ok(()) };
             let condition = schema(self, *condition)?;
             let meets = self.matched(subject, condition);
-            let meets = self.permanent(meets, 0).is_none();
+            let meets = !self.fails_for_good(meets);
             let chosen = if meets { *then } else { *otherwise };
             let chosen = schema(self, chosen)?;
             let both = self.matched(subject, chosen);

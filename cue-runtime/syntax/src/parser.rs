@@ -19,7 +19,7 @@ pub struct SyntaxError {
 /// A file's tree and the errors in it.
 #[derive(Debug, Default)]
 pub struct Parsed {
-    /// The tree; complete if there are no errors.
+    /// The tree; complete if there are no errors, without declarations if reading ended early.
     pub file: File,
     /// In source order.
     pub errors: Vec<SyntaxError>,

@@ -15,8 +15,8 @@ impl LineIndex {
         let mut starts = Vec::with_capacity(lines + 1);
         starts.push(0);
         let mut at = 0;
-        while let Some(length) = bytes[at..].iter().position(|it| *it == b'\n') {
-            at += length + 1;
+        for _ in 0..lines {
+            at += bytes[at..].iter().position(|it| *it == b'\n').unwrap_or(0) + 1;
             if at < bytes.len() {
                 starts.push(at as u32);
             }

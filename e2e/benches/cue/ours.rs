@@ -119,7 +119,9 @@ fn evaluate(runtime: &NativeRuntime, files: &[(String, String)], path: &str) -> 
     match answer {
         Ok(text) => text.unwrap_or_default(),
         Err(error) => {
-            eprintln!("{error:?}");
+            // In one piece: what is measured is telling it, not writing it bit by bit.
+            let told = error.to_string();
+            eprintln!("{told}");
             String::new()
         }
     }

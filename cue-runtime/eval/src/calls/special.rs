@@ -144,7 +144,7 @@ impl Evaluator {
 
     pub(crate) fn unifies(&mut self, left: VertexId, right: VertexId) -> bool {
         let both = self.both(left, right);
-        self.permanent(both, 0).is_none()
+        !self.fails_for_good(both)
     }
 
     /// Sorts by a comparator `{x: _, y: _, less: bool}`.

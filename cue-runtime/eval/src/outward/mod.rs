@@ -385,7 +385,7 @@ impl Search<'_> {
     /// Whether a value fails or waits: nothing is selected from it (cue-errors 4.1).
     fn is_withheld(&mut self, id: VertexId) -> bool {
         let real = self.it.unify(id);
-        self.it.heap.fault_of(id, real).is_some() || self.it.permanent(real, 0).is_some()
+        self.it.heap.fault_of(id, real).is_some() || self.it.fails_for_good(real)
     }
 
     /// The label that a selection asks for.

@@ -288,6 +288,9 @@ impl<'a> Grammar<'a> {
     }
 
     fn expected(&mut self, at: u32, what: &str) {
+        if self.stopped {
+            return;
+        }
         let mut message = format!("expected {what}");
         if at == self.token.start {
             if self.token.inserted {

@@ -45,6 +45,10 @@ pub(crate) fn lowered(src: &str, dialect: &Dialect) -> Option<Parsed> {
         it.tree.root = Some(root);
         decls = lowered;
     }
+    // Of a text that is not read to its end no declarations are known: nobody resolves their names.
+    if it.stopped {
+        decls = ThinVec::new();
+    }
     let lowering = it.lowering.take().unwrap_or_default();
     it.redeclared(lowering.redeclared);
     let (tree, errors) = it.finish();
@@ -88,6 +92,10 @@ impl Grammar<'_> {
         let Some(id) = decls.nodes.pop() else { return };
         self.frames.settle(&mut self.tree);
         self.frames.forget();
+        if self.stopped {
+            self.tree.cut(decls.first);
+            return;
+        }
         decls.names.declare(&self.tree, id, &mut lowering.redeclared);
         names::redeclared(&self.tree, decls.first, &mut lowering.redeclared);
         let mut lower = Lower { tree: &self.tree, done: std::mem::take(&mut lowering.done) };
