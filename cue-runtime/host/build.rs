@@ -164,6 +164,8 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
         "-Clink-arg=-zstack-size=268435456".to_owned(),
         // Numbers of functions, types and globals as short as they can be, not padded to 5 bytes.
         "-Clink-arg=--compress-relocations".to_owned(),
+        // Which takes that nothing is left to relocate; rustc says so only where it links for speed.
+        "-Clink-arg=--strip-all".to_owned(),
         // With 225, as without it, a twentieth more module and a hundredth less work; with 46 a
         // twentieth less module and a tenth more work.
         // (Not `-inline-threshold`: that would hold for what is built for size as well.)

@@ -1,7 +1,5 @@
 //! What a vertex gets: conjuncts, fields, patterns, and which fields a pattern is about.
 
-use smallvec::SmallVec;
-
 use crate::builtin::{Datum, Kinds};
 use crate::compare::BAD_PATTERN;
 use crate::error::{Fault, Kind};
@@ -12,7 +10,6 @@ use crate::heap::{
     FaultId, Lineage, Pattern, Source, State, VertexId, kept,
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
-use crate::thin::Thin;
 
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
@@ -81,7 +78,7 @@ impl Evaluator {
         let vertex = self.add_arc(id, label, presence, &groups, notes, place);
         if let Some(by) = by {
             if let Some(index) = self.heap.get(id).arcs.place(label) {
-                self.heap.get_mut(id).arcs[index].by.push(by);
+                self.heap.get_mut(id).arcs[index].contribute(by);
             }
         }
         let conjunct = self.closed_by_definition(vertex, label, conjunct);
@@ -169,9 +166,7 @@ impl Evaluator {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
             arc.groups.join(groups);
-            if notes != 0 && !arc.notes.contains(&notes) {
-                arc.notes.push(notes);
-            }
+            arc.add_notes(notes);
             return arc.vertex;
         }
         let child = self.heap.vertex(Some(id), Some(label));
@@ -192,20 +187,10 @@ impl Evaluator {
         let late =
             !self.heap.get(id).is_named(label) && self.closed_itself(id) == Closed::Throughout;
         let vertex = self.heap.get_mut(id);
-        let mut all = Thin::default();
-        if notes != 0 {
-            all.push(notes);
-        }
-        vertex.arcs.push(ArcEntry {
-            label,
-            vertex: child,
-            presence,
-            late,
-            groups: groups.clone(),
-            notes: all,
-            at,
-            by: SmallVec::new(),
-        });
+        let mut arc = ArcEntry::new(label, child, presence, at);
+        (arc.late, arc.groups) = (late, groups.clone());
+        arc.add_notes(notes);
+        vertex.arcs.push(arc);
         if self.labels.kind(label) == LabelKind::Regular {
             for index in 0..self.heap.get(id).patterns.len() {
                 let pattern = self.heap.get(id).patterns[index].clone();

@@ -239,7 +239,7 @@ impl Evaluator {
                 let arcs = &self.heap.get(id).arcs;
                 let after = code.declarations.iter().skip(known.place as usize);
                 let mut places = after.filter_map(|it| match it {
-                    Declaration::Field { at, .. } => arcs.iter().position(|arc| arc.at == *at),
+                    Declaration::Field { at, .. } => arcs.iter().position(|arc| arc.at() == *at),
                     _ => None,
                 });
                 let before = places.next().filter(|_| !computed).unwrap_or(arcs.len());

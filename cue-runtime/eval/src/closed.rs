@@ -404,7 +404,7 @@ impl Evaluator {
         let closing = self.closing_here(id);
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
-            let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at);
+            let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at());
             if closing.is_empty() || self.labels.kind(label) != LabelKind::Regular {
                 continue;
             }
@@ -480,8 +480,8 @@ impl Evaluator {
     pub(crate) fn refusable(&self, id: VertexId, index: usize) -> Option<(VertexId, At)> {
         let arc = &self.heap.get(id).arcs[index];
         match self.labels.kind(arc.label) {
-            LabelKind::Regular => Some((arc.vertex, arc.at)),
-            LabelKind::Index => Some((arc.vertex, self.element_at(arc.vertex, arc.at))),
+            LabelKind::Regular => Some((arc.vertex, arc.at())),
+            LabelKind::Index => Some((arc.vertex, self.element_at(arc.vertex, arc.at()))),
             _ => None,
         }
     }

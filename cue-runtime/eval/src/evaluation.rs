@@ -464,7 +464,7 @@ impl Evaluation {
             let mut breaks = Vec::new();
             let mut attributes = Vec::new();
             let mut apart = false;
-            for notes in &arc.notes {
+            for notes in arc.notes() {
                 let notes = &it.program.notes[*notes as usize];
                 apart |= docs.is_empty() && notes.apart;
                 let before = docs.len() as u32;

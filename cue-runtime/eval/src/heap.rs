@@ -11,14 +11,16 @@ use crate::body::Lazy;
 use crate::builtin::{Datum, Function, Kinds};
 use crate::error::Fault;
 use crate::groups::Groups;
-use crate::program::{At, ExprId, Label, Presence};
+use crate::program::{At, ExprId, Label};
 use crate::thin::Thin;
 
+mod arc;
 mod conjunct;
 mod environment;
 
+pub(crate) use self::arc::{ArcEntry, Contribution};
 pub(crate) use self::conjunct::{
-    By, Conjunct, Contribution, Cycle, Lineage, Narrowed, Placed, Source, Way, kept,
+    By, Conjunct, Cycle, Lineage, Narrowed, Placed, Source, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
 
@@ -79,36 +81,6 @@ pub(crate) enum State {
     /// Put off until a vertex that is being evaluated knows more.
     Suspended,
     Done,
-}
-
-/// A named child.
-#[derive(Clone, Debug)]
-pub(crate) struct ArcEntry {
-    pub(crate) label: Label,
-    pub(crate) vertex: VertexId,
-    pub(crate) presence: Presence,
-    /// It came to be where all was closed already.
-    pub(crate) late: bool,
-    pub(crate) groups: Groups,
-    pub(crate) notes: Thin<u32>,
-    pub(crate) at: At,
-    pub(crate) by: SmallVec<[Contribution; 1]>,
-}
-
-impl ArcEntry {
-    /// A field that is there, without docs and of no declaration.
-    pub(crate) fn member(label: Label, vertex: VertexId, at: At) -> Self {
-        Self {
-            label,
-            vertex,
-            presence: Presence::Member,
-            late: false,
-            groups: Groups::new(),
-            notes: Thin::default(),
-            at,
-            by: SmallVec::new(),
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -519,7 +491,8 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
         assert_eq!(size_of::<Vertex>(), 176);
-        assert_eq!(size_of::<ArcEntry>(), 72);
+        assert_eq!(size_of::<ArcEntry>(), 48);
+        assert_eq!(size_of::<crate::program::Code>(), 24);
         assert_eq!(size_of::<Conjunct>(), 64);
     }
 }

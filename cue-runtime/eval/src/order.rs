@@ -90,7 +90,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let single = vertex.placed.len() <= 1
             && vertex.placed.iter().all(|it| it.produced.is_empty() && !self.may_name(it))
-            && vertex.arcs.iter().all(|it| it.by.is_empty() == vertex.placed.is_empty());
+            && vertex.arcs.iter().all(|it| it.is_declared() != vertex.placed.is_empty());
         vertex.is_list || vertex.arcs.len() < 2 || single
     }
 
@@ -171,7 +171,7 @@ impl Evaluator {
                 nodes(it).for_each(|node| add(&mut order, node));
             }
         }
-        let data = vertex.arcs.iter().enumerate().filter(|it| it.1.by.is_empty());
+        let data = vertex.arcs.iter().enumerate().filter(|it| !it.1.is_declared());
         data.for_each(|(node, _)| add(&mut order, node));
         (order.len() == vertex.arcs.len()).then_some(order)
     }
@@ -216,34 +216,36 @@ impl Evaluator {
             }
         };
         if self.program.lenient {
-            let all: Vec<&Contribution> = vertex.arcs.iter().flat_map(|it| &it.by).collect();
-            self.visited(id, &all).into_iter().for_each(|at| visit(&mut ranked, all[at]));
+            let all: Vec<Contribution> =
+                vertex.arcs.iter().flat_map(ArcEntry::contributions).collect();
+            self.visited(id, &all).into_iter().for_each(|at| visit(&mut ranked, &all[at]));
             return ranked;
         }
         let patterns = self.patterns_of(vertex);
         for arc in &vertex.arcs {
             if patterns.is_empty() {
-                arc.by.iter().for_each(|by| visit(&mut ranked, by));
+                arc.contributions().for_each(|by| visit(&mut ranked, &by));
                 continue;
             }
             // A pattern applies to a field once that is there and the literal of the pattern, too: behind so many
             // contributions.
             let conjuncts = &self.heap.get(arc.vertex).conjuncts;
+            let all: SmallVec<[Contribution; 4]> = arc.contributions().collect();
             let applied = patterns.iter().filter_map(|(literal, label, value)| {
                 let says =
                     |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
                 let said = conjuncts.iter().find(says)?;
                 let outer = said.outer.filter(|it| reach != Reach::Without(*it));
-                let known = arc.by.iter().take_while(|it| it.placed as usize <= *literal).count();
+                let known = all.iter().take_while(|it| it.placed as usize <= *literal).count();
                 let at = valid(self.program.at(outer.unwrap_or(*label)));
-                Some((known.max(1).min(arc.by.len()), *literal, at))
+                Some((known.max(1).min(all.len()), *literal, at))
             });
             let applied: SmallVec<[(usize, usize, Option<At>); 2]> = applied.collect();
-            for turn in 0..=arc.by.len() {
+            for turn in 0..=all.len() {
                 for (_, literal, at) in applied.iter().filter(|it| it.0 == turn) {
                     ranked[*literal].at = *at;
                 }
-                if let Some(by) = arc.by.get(turn) {
+                if let Some(by) = all.get(turn) {
                     visit(&mut ranked, by);
                 }
             }
@@ -258,8 +260,8 @@ impl Evaluator {
             // What is declared here, too, was there before.
             let brings = |expr: ExprId| {
                 vertex.arcs.iter().any(|it| {
-                    it.by.iter().any(|by| by.outer == Some(expr))
-                        && it.by.iter().all(|by| by.outer.is_some())
+                    it.contributions().any(|by| by.outer == Some(expr))
+                        && it.contributions().all(|by| by.outer.is_some())
                 })
             };
             // What a loop brings again embeds nothing new, but may have more labels.
@@ -327,7 +329,7 @@ impl Evaluator {
 
     /// Contributions in the order they count in up to v0.14: what is embedded comes where it stands, not
     /// behind the literal.
-    fn visited(&self, id: VertexId, all: &[&Contribution]) -> Vec<usize> {
+    fn visited(&self, id: VertexId, all: &[Contribution]) -> Vec<usize> {
         let named = |it: ExprId| {
             matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
         };
@@ -337,8 +339,8 @@ impl Evaluator {
         };
         let mut keys = Vec::with_capacity(all.len());
         for (arc, entry) in self.heap.get(id).arcs.iter().enumerate() {
-            let first = entry.by.iter().map(place).min();
-            keys.extend(entry.by.iter().map(|it| (first, arc, place(it))));
+            let first = entry.contributions().map(|it| place(&it)).min();
+            keys.extend(entry.contributions().map(|it| (first, arc, place(&it))));
         }
         cue_sort::order(all.len(), &mut |one, other| keys[one].cmp(&keys[other]))
     }
@@ -405,7 +407,7 @@ impl Evaluator {
         }
         cue_sort::ascending(&mut literals);
         let mut through: SmallVec<[bool; 16]> = smallvec![false; vertex.placed.len()];
-        for by in vertex.arcs.iter().flat_map(|it| &it.by) {
+        for by in vertex.arcs.iter().flat_map(ArcEntry::contributions) {
             if by.outer.is_some_and(|it| operands.binary_search(&it).is_ok()) {
                 through[by.placed as usize] = true;
             }
@@ -517,7 +519,7 @@ impl Evaluator {
         // Data without source stands last, in its own order.
         let mut current = frontier;
         for (node, arc) in vertex.arcs.iter().enumerate() {
-            if arc.by.is_empty() {
+            if !arc.is_declared() {
                 for before in &current {
                     if *before != node {
                         edges[*before].push(node);

@@ -218,7 +218,7 @@ impl Evaluator {
         let first = arcs.first().map(|it| it.label);
         for arc in &arcs {
             let (above, below) = match show.has(Show::DOCS) {
-                true => self.comments(&arc.notes, &indent),
+                true => self.comments(arc.notes(), &indent),
                 false => Default::default(),
             };
             let opens = first == Some(arc.label);
@@ -245,7 +245,7 @@ impl Evaluator {
                 self.write_source((named, labels), out, depth, later);
             }
             if show.has(Show::ATTRIBUTES) {
-                for notes in &arc.notes {
+                for notes in arc.notes() {
                     for (name, body) in &self.program.notes[*notes as usize].attributes {
                         let _ = write!(out, " @{name}({body})");
                     }

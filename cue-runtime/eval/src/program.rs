@@ -10,7 +10,7 @@ use cue_syntax::ast::Compare;
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
-use crate::builtin::{Datum, Function, Kinds};
+use crate::builtin::{Builtin, Datum, Kinds};
 use crate::labels::Labels;
 use crate::number::Number;
 use crate::sources::{Package, SourceText};
@@ -262,7 +262,7 @@ pub(crate) enum Plain {
 #[derive(Clone, Copy)]
 pub(crate) enum Callee {
     Plain(Plain),
-    Package(&'static str, &'static Function),
+    Package(Builtin),
 }
 
 /// A part of an interpolation.

@@ -653,7 +653,7 @@ impl Evaluator {
                 child
             };
             let vertex = self.heap.get_mut(id);
-            vertex.arcs.push(ArcEntry::member(label, child, At::default()));
+            vertex.arcs.push(ArcEntry::new(label, child, Presence::Member, At::default()));
         }
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;

@@ -36,7 +36,8 @@ impl Evaluator {
                 }
             }
             Callee::Plain(_) => {}
-            Callee::Package(package, function) => {
+            Callee::Package(it) => {
+                let (package, function) = (it.package(), it.function());
                 let (mut rest, mut wrong, mut as_written) = (Vec::new(), None, false);
                 let called = Called { package, function, at };
                 let parameters = function.parameters.iter().enumerate().skip(1);

@@ -325,8 +325,9 @@ pub(crate) fn separate(out: &mut String) {
 pub(crate) fn callee_text(callee: Callee) -> String {
     match callee {
         Callee::Plain(plain) => plain_name(plain).to_owned(),
-        Callee::Package(package, function) => {
-            format!("{}.{}", package.rsplit('/').next().unwrap_or(package), function.name)
+        Callee::Package(it) => {
+            let package = it.package().rsplit('/').next().unwrap_or_default();
+            format!("{package}.{}", it.function().name)
         }
     }
 }

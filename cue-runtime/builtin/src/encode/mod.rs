@@ -45,32 +45,36 @@ pub trait Sink {
     fn written(&self) -> usize;
 }
 
-enum Step<'a> {
-    Value(&'a Datum),
-    Key(&'a str),
-    EndList,
-    EndStruct,
+/// What of an open list or struct is still to be written.
+enum Rest<'a> {
+    List(std::slice::Iter<'a, Datum>),
+    Struct(std::slice::Iter<'a, (Arc<str>, Datum)>),
 }
 
 /// Writes plain data. Handles of the evaluator are written as null.
 #[inline]
 pub fn write(datum: &Datum, sink: &mut dyn Sink) {
-    let mut work = vec![Step::Value(datum)];
-    while let Some(step) = work.pop() {
-        let datum = match step {
-            Step::Key(label) => {
-                sink.key(label);
-                continue;
+    let mut open = Vec::new();
+    let mut next = Some(datum);
+    loop {
+        let Some(datum) = next.take() else {
+            match open.last_mut() {
+                None => return,
+                Some(Rest::List(items)) => next = items.next(),
+                Some(Rest::Struct(fields)) => {
+                    if let Some((label, value)) = fields.next() {
+                        sink.key(label);
+                        next = Some(value);
+                    }
+                }
             }
-            Step::EndList => {
-                sink.end_list();
-                continue;
+            if next.is_none() {
+                match open.pop() {
+                    Some(Rest::List(_)) => sink.end_list(),
+                    _ => sink.end_struct(),
+                }
             }
-            Step::EndStruct => {
-                sink.end_struct();
-                continue;
-            }
-            Step::Value(datum) => datum,
+            continue;
         };
         match datum {
             Datum::Null | Datum::Function(_) | Datum::Live(_) => sink.null(),
@@ -80,16 +84,11 @@ pub fn write(datum: &Datum, sink: &mut dyn Sink) {
             Datum::Bytes(value) => sink.bytes(value),
             Datum::List(items) => {
                 sink.begin_list();
-                work.push(Step::EndList);
-                work.extend(items.iter().rev().map(Step::Value));
+                open.push(Rest::List(items.iter()));
             }
             Datum::Struct(fields) => {
                 sink.begin_struct();
-                work.push(Step::EndStruct);
-                for (label, value) in fields.iter().rev() {
-                    work.push(Step::Value(value));
-                    work.push(Step::Key(label));
-                }
+                open.push(Rest::Struct(fields.iter()));
             }
         }
     }

@@ -18,7 +18,8 @@ impl Evaluator {
     /// Whether a call lacks its first argument and so is a validator.
     pub(crate) fn is_partial(&self, callee: Callee, arguments: &[ExprId]) -> bool {
         match callee {
-            Callee::Package(_, function) => {
+            Callee::Package(it) => {
+                let function = it.function();
                 function.is_validator() && arguments.len() + 1 == function.parameters.len()
             }
             Callee::Plain(Plain::MatchN) => arguments.len() == 2,
@@ -459,7 +460,7 @@ impl Evaluator {
     /// Where a field is declared first.
     fn declared_at(&self, id: VertexId) -> Option<At> {
         let vertex = self.heap.get(self.follow(id));
-        self.heap.arc(vertex.parent?, vertex.label?).map(|it| it.at)
+        self.heap.arc(vertex.parent?, vertex.label?).map(|it| it.at())
     }
 
     /// The same in words around it: it is an error of the call.

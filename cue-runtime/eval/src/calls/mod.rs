@@ -68,13 +68,12 @@ impl Evaluator {
     ) -> Value {
         match callee {
             Callee::Plain(plain) => self.plain(expr, plain, arguments, env, at),
-            Callee::Package(_, function) if self.is_partial(callee, arguments) => {
-                let _ = function;
+            Callee::Package(_) if self.is_partial(callee, arguments) => {
                 Value::Vertex(self.anonymous(expr, env))
             }
-            Callee::Package(package, function) => {
+            Callee::Package(it) => {
                 let outer = self.calling.replace(self.place);
-                let result = self.package_call(package, function, arguments, env, at);
+                let result = self.package_call(it.package(), it.function(), arguments, env, at);
                 self.calling = outer;
                 result.unwrap_or_else(Value::Fault)
             }

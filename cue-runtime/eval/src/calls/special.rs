@@ -258,7 +258,7 @@ impl Evaluator {
             let child = self.heap.vertex(Some(operands), Some(label));
             self.heap.get_mut(child).conjuncts.push(Conjunct::new(Source::Vertex(side)));
             let vertex = self.heap.get_mut(operands);
-            vertex.arcs.push(ArcEntry::member(label, child, at));
+            vertex.arcs.push(ArcEntry::new(label, child, Presence::Member, at));
         }
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(comparator)));
         let id = self.unify(id);

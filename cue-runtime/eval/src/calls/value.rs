@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::builtin::{Datum, FunctionName, Item, Kinds, package};
+use crate::builtin::{Builtin, Datum, FunctionName, Kinds};
 use crate::compile::predeclared;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
@@ -14,7 +14,7 @@ use crate::written::plain_name;
 pub(crate) fn named(callee: Callee) -> Datum {
     Datum::Function(Arc::new(match callee {
         Callee::Plain(plain) => FunctionName { package: "", name: plain_name(plain) },
-        Callee::Package(package, function) => FunctionName { package, name: function.name },
+        Callee::Package(it) => FunctionName { package: it.package(), name: it.function().name },
     }))
 }
 
@@ -25,11 +25,7 @@ fn found(name: &FunctionName) -> Option<Callee> {
             _ => None,
         };
     }
-    let package = package(name.package)?;
-    match &package.member(name.name)?.item {
-        Item::Function(function) => Some(Callee::Package(package.path, function)),
-        Item::Constant(_) => None,
-    }
+    Builtin::named(name.package, name.name).map(Callee::Package)
 }
 
 impl Evaluator {

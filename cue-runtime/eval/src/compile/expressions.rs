@@ -6,7 +6,7 @@ use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary}
 
 use super::scopes::{Imported, Opener};
 use super::{Compiler, NO_MARKER};
-use crate::builtin::{Constant, Item, Member, Package};
+use crate::builtin::{Builtin, Constant, Item, Member, Package};
 use crate::number::Number;
 use crate::program::{
     Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, PartCode,
@@ -188,8 +188,9 @@ impl Compiler<'_> {
     /// What a name of a builtin package stands for.
     fn member(&mut self, package: &'static Package, member: &'static Member, span: Span) -> ExprId {
         match &member.item {
-            Item::Function(function) => {
-                self.push(Code::Function(Callee::Package(package.path, function)), span)
+            Item::Function(_) => {
+                let function = Builtin::named(package.path, member.name).map(Callee::Package);
+                self.push(function.map_or(Code::Bottom, Code::Function), span)
             }
             Item::Constant(constant) => self.constant(package, member.name, constant, span),
         }

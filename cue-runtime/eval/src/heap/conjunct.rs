@@ -206,11 +206,3 @@ impl Placed {
         is_of_value(self.firing)
     }
 }
-
-/// A declaration that contributes to a field.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Contribution {
-    pub(crate) placed: u32,
-    pub(crate) at: At,
-    pub(crate) outer: Option<ExprId>,
-}

@@ -65,7 +65,7 @@ impl Document<'_> {
             return Ok(Said::named(only));
         }
         let mut said = self.begun(kinds);
-        let notes = arc.map_or(&[][..], |it| &it.notes);
+        let notes = arc.map_or(&[][..], |it| it.notes());
         let notes = notes.iter().map(|it| &self.it.program.notes[*it as usize]);
         let notes: Vec<_> = notes
             .map(|it| (it.lines().map(str::to_owned).collect::<Vec<_>>(), &*it.breaks))

@@ -90,8 +90,10 @@ impl Document<'_> {
                 parts.push(Part::Choice(all, whole));
                 Ok(())
             }
-            Code::Function(Callee::Package("time", function)) if function.name == "Duration" => {
-                parts.push(Part::Named(function.name.into(), None));
+            Code::Function(Callee::Package(it))
+                if it.package() == "time" && it.function().name == "Duration" =>
+            {
+                parts.push(Part::Named(it.function().name.into(), None));
                 Ok(())
             }
             Code::Field { .. } | Code::Select(..) | Code::Index(..) => {
