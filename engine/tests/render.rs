@@ -71,6 +71,32 @@ template: {
 }
 "#;
 
+/// What it declares depends on what it is given.
+const GUARDED: &str = r#"
+guarded: {type: "component", description: "guards", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}}
+template: {
+	output: {apiVersion: "v1", kind: "ConfigMap", data: kind: parameter.kind}
+	parameter: {
+		kind: *"plain" | "sized" | "odd"
+		if kind == "sized" {
+			size: int
+			if size > 10 {
+				reason: string
+			}
+		}
+		"the-store"?: {
+			path: string
+			if path != "/" {owner: *"root" | string}
+		}
+		ports?: [...{
+			name: string
+			if name == "web" {host: string}
+		}]
+		probe: {http: string} | {tcp: int, wait: *1 | int}
+	}
+}
+"#;
+
 fn app(size: Value, text: &str) -> Application {
     let spec = json!({ "components": [{ "name": "one", "type": "box", "properties": { "size": size }, "traits": [{ "type": "tag", "properties": { "text": text } }] }] });
     serde_json::from_value(json!({
@@ -82,7 +108,7 @@ fn app(size: Value, text: &str) -> Application {
 
 fn definitions(runtime: &NativeRuntime) -> Definitions {
     let mut set = Definitions::default();
-    for source in [BOX, TAG, PAIR, LATE, EACH] {
+    for source in [BOX, TAG, PAIR, LATE, EACH, GUARDED] {
         let object = authoring::render(runtime, source).expect("a definition");
         set.insert(serde_json::from_value::<Definition>(object).expect("reads"));
     }
@@ -228,6 +254,63 @@ fn advice_names_what_nobody_declares_and_what_is_missing() {
             "spec.components[0].traits[0].properties.text: missing required parameter of type string",
             "spec.components[1].type: there is no ComponentDefinition bix; did you mean box?",
         ]
+    );
+}
+
+#[test]
+fn advice_knows_what_guards_declare_for_what_is_given() {
+    let runtime = NativeRuntime::default();
+    let set = definitions(&runtime);
+    let said = |properties: Value| -> Vec<String> {
+        let mut app = app(json!(1), "red");
+        app.spec.components[0].traits.clear();
+        app.spec.components[0].r#type = "guarded".into();
+        app.spec.components[0].properties = Some(properties);
+        let request = Request {
+            app: &app,
+            definitions: &set,
+            policies: &[],
+            workflows: &[],
+            context: Context::of(&app, ""),
+        };
+        let all = validate::advice(&request, Templates::new(&runtime, &Library::default()));
+        let all = all.expect("no fault").into_iter();
+        all.map(|it| it.to_string().replace("spec.components[0].properties.", "")).collect()
+    };
+    let undeclared = |at: &str| format!("{at}: undeclared parameter");
+    let missing = |at: &str, kind: &str| format!("{at}: missing required parameter of type {kind}");
+    let fine = json!({
+        "kind": "sized", "size": 20, "reason": "much",
+        "the-store": { "path": "/x", "owner": "me" },
+        "ports": [{ "name": "web", "host": "a.example" }, { "name": "other" }],
+        "probe": { "tcp": 80 },
+    });
+    assert_eq!(said(fine), [""; 0]);
+    assert_eq!(
+        said(
+            json!({ "size": 20, "the-store": { "path": "/", "owner": "me" }, "probe": { "tcp": 80 } })
+        ),
+        [undeclared("size"), undeclared("the-store.owner")]
+    );
+    assert_eq!(
+        said(json!({ "kind": "sized", "size": 20, "sise": 1, "probe": { "http": "/" } })),
+        [undeclared("sise") + "; did you mean size?", missing("reason", "string")]
+    );
+    assert_eq!(
+        said(json!({
+            "kind": "sized", "probe": { "http": "/" },
+            "ports": [{ "name": "other", "host": "a.example" }, { "name": "web" }],
+        })),
+        [
+            undeclared("ports[0].host"),
+            missing("ports[1].host", "string"),
+            missing("size", "integer"),
+        ]
+    );
+    // What is of another type than it should be is no less declared.
+    assert_eq!(
+        said(json!({ "kind": 1, "size": 2, "probe": { "http": "/" } })),
+        [undeclared("size")]
     );
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::suggestion::nearest;
+use super::widened::{ELEMENTS, widen};
 use crate::api::{Component, DefinitionKind};
 use crate::render::{Request, Templates, definition};
 use crate::schema;
@@ -83,13 +84,14 @@ fn part(
         });
         return Ok(());
     };
-    let declared = match schema::parameters(templates, found) {
+    let mut declared = match schema::parameters(templates, found) {
         Ok(Some(declared)) => declared,
         Ok(None) | Err(cue_session::Error::Diagnostics(_)) => return Ok(()),
         Err(cue_session::Error::Fault(fault)) => return Err(fault),
     };
     let empty = Value::Object(Map::new());
     let given = properties.filter(|it| !it.is_null()).unwrap_or(&empty);
+    widen(templates, found, &mut declared, given)?;
     compare(&declared, given, &format!("{at}.properties"), supplied, said, 0);
     Ok(())
 }
@@ -106,9 +108,12 @@ fn compare(
     if depth > DEPTH {
         return;
     }
-    if let (Some(items), Value::Array(all)) = (declared.get("items"), given) {
+    if let Value::Array(all) = given {
         for (index, it) in all.iter().enumerate() {
-            compare(items, it, &format!("{at}[{index}]"), &[], said, depth + 1);
+            let element = declared.get(ELEMENTS).and_then(|it| it.get(index));
+            if let Some(element) = element.or_else(|| declared.get("items")) {
+                compare(element, it, &format!("{at}[{index}]"), &[], said, depth + 1);
+            }
         }
         return;
     }

@@ -4,6 +4,7 @@ mod application; // Applications: names, steps, definitions, parameters
 mod definition; // definitions: template, version
 mod immutable; // parameters that may not change
 mod advice; // types and parameters nobody declares
+mod widened; // what guards declare for the parameters that are given
 mod suggestion; // the nearest known name
 mod structure; // names, dependencies, timeouts
 
