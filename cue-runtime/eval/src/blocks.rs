@@ -60,7 +60,7 @@ impl<T> Index<usize> for Blocks<T> {
 }
 
 impl<T> IndexMut<usize> for Blocks<T> {
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
         &mut self.blocks[at / BLOCK][at % BLOCK]
     }

@@ -70,14 +70,14 @@ static EMPTY: Body = Body::EMPTY;
 impl Deref for Vertex {
     type Target = Body;
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref(&self) -> &Body {
         self.body.0.as_deref().unwrap_or(&EMPTY)
     }
 }
 
 impl DerefMut for Vertex {
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut Body {
         self.body.0.get_or_insert_with(|| Box::new(Body::EMPTY))
     }

@@ -97,7 +97,7 @@ impl Groups {
 impl Deref for Groups {
     type Target = [u32];
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref(&self) -> &[u32] {
         self.0.as_deref().map_or(&[], |it| it)
     }

@@ -30,7 +30,7 @@ pub struct VertexId(NonZeroU32);
 
 impl VertexId {
     /// Which of them it is.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
     }
@@ -321,7 +321,7 @@ impl Heap {
         self.get(place).fault.or(self.get(real).fault)
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
         &mut self.vertices[id.0.get() as usize - 1]
     }

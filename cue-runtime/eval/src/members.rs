@@ -78,14 +78,14 @@ impl Arcs {
 impl Deref for Arcs {
     type Target = [ArcEntry];
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref(&self) -> &[ArcEntry] {
         &self.entries
     }
 }
 
 impl DerefMut for Arcs {
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut [ArcEntry] {
         &mut self.entries
     }

@@ -27,13 +27,13 @@ impl ExprId {
     }
 
     /// Which of them it is.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
     }
 
     /// Its place.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn place(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -53,7 +53,7 @@ impl Label {
     }
 
     /// Its place among the names, which an element has not.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn place(self) -> Option<usize> {
         self.index().is_none().then(|| self.0.get() as usize - 1)
     }
@@ -65,7 +65,7 @@ impl Label {
     }
 
     /// Which element it is, if it says that itself.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn index(self) -> Option<usize> {
         let bits = self.0.get();
         (bits & ELEMENT != 0).then_some((bits & !ELEMENT) as usize)
@@ -574,12 +574,12 @@ impl Program {
         program
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn code(&self, id: ExprId) -> &Code {
         &self.codes[id.place()]
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn at(&self, id: ExprId) -> At {
         self.places[id.place()]
     }

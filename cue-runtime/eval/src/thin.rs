@@ -60,14 +60,14 @@ impl<T> Thin<T> {
 impl<T> Deref for Thin<T> {
     type Target = [T];
 
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
 impl<T> DerefMut for Thin<T> {
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         &mut self.0
     }

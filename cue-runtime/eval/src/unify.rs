@@ -16,7 +16,7 @@ const DEEP: u32 = 200;
 
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[inline]
     pub(crate) fn follow(&self, mut id: VertexId) -> VertexId {
         while let Some(next) = self.heap.get(id).forward {
             id = next;
