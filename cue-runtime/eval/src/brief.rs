@@ -5,7 +5,7 @@ use crate::error::{Fault, LITERAL};
 use crate::evaluator::{Evaluator, Value};
 use crate::export::marker;
 use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
-use crate::program::{Declaration, Label, Presence};
+use crate::program::{Declaration, ExprId, Label, Presence};
 use crate::written::separate;
 
 /// How deep values are written.
@@ -17,6 +17,7 @@ struct ShownLet {
     before: usize,
     name: Label,
     number: u32,
+    written: ExprId,
     value: VertexId,
 }
 
@@ -72,34 +73,52 @@ impl Evaluator {
         vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
     }
 
-    /// A list or a struct as it is written.
+    /// A list or a struct as it is written, but what may be there: that is evaluated by then.
     pub(crate) fn as_given(&mut self, id: VertexId) -> String {
         let real = self.follow(id);
         let list = self.heap.get(real).is_list;
         let arcs: Vec<(Label, VertexId, Presence)> =
             self.heap.get(real).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
-        let mut parts = Vec::with_capacity(arcs.len());
-        for (label, arc, presence) in arcs {
-            // Of what may be there patterns say nothing.
-            let optional = presence == Presence::Optional;
-            let said = self.heap.get(arc).conjuncts.iter().filter(|it| !(optional && it.late));
-            let sources: Vec<Source> = said.map(|it| it.source.clone()).collect();
-            let mut texts = Vec::with_capacity(sources.len());
-            for source in sources {
-                texts.push(match source {
-                    Source::Expr(expr, _) => self.literal_text(expr),
-                    Source::Data(datum) => datum.cue_text(),
-                    Source::Vertex(id) => self.short(id),
-                });
+        let mut lets = self.lets_of(real).into_iter().peekable();
+        let mut out = String::from(if list { "[" } else { "{" });
+        for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
+            while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
+                self.begin_let(it.name, it.number, &mut out);
+                out.push_str(&self.literal_text(it.written));
             }
-            let text = if texts.is_empty() { self.short(arc) } else { texts.join(" & ") };
-            parts.push(match list {
-                true => text,
-                false => format!("{}{}:{text}", self.label_text(label), marker(presence)),
-            });
+            let Some((label, arc, presence)) = arc else { break };
+            if list {
+                out.push_str(if index > 0 { "," } else { "" });
+            } else {
+                separate(&mut out);
+                out.push_str(&self.label_text(label));
+                out.push_str(marker(presence));
+                out.push(':');
+            }
+            match presence {
+                Presence::Optional => self.write_short(arc, &mut out, &mut vec![real]),
+                Presence::Member | Presence::Required => {
+                    let written = self.conjuncts_text(arc);
+                    out.push_str(&written);
+                }
+            }
         }
-        let parts = parts.join(",");
-        if list { format!("[{parts}]") } else { format!("{{{parts}}}") }
+        out.push(if list { ']' } else { '}' });
+        out
+    }
+
+    /// What is said of a value, as it is written.
+    fn conjuncts_text(&mut self, id: VertexId) -> String {
+        let sources = self.heap.get(id).conjuncts.iter().map(|it| it.source.clone());
+        let sources: Vec<Source> = sources.collect();
+        let texts: Vec<String> = (sources.into_iter())
+            .map(|source| match source {
+                Source::Expr(expr, _) => self.literal_text(expr),
+                Source::Data(datum) => datum.cue_text(),
+                Source::Vertex(id) => self.short(id),
+            })
+            .collect();
+        if texts.is_empty() { self.short(id) } else { texts.join(" & ") }
     }
 
     /// The same of an operand.
@@ -244,7 +263,8 @@ impl Evaluator {
                 });
                 let before = places.next().filter(|_| !computed).unwrap_or(arcs.len());
                 let Value::Vertex(value) = self.let_value(0, index as u32, env) else { continue };
-                found.push(ShownLet { before, name: known.name, number: known.number, value });
+                let (name, number, written) = (known.name, known.number, known.value);
+                found.push(ShownLet { before, name, number, written, value });
             }
         }
         cue_sort::by(&mut found, |it, other| it.before.cmp(&other.before));
