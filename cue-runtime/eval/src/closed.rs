@@ -539,8 +539,10 @@ impl Evaluator {
         let Some(scope) = own.first().and_then(|it| self.embedding_scopes.get(it)) else {
             return false;
         };
+        // What comes by that embedding is not beside it, whatever that stands in.
+        let itself = own.first().is_some_and(|it| marks.contains(it));
         let mut others = marks.iter().filter(|it| !own.contains(it));
-        others.any(|it| self.embedding_scopes.get(it) == Some(scope))
+        !itself && others.any(|it| self.embedding_scopes.get(it) == Some(scope))
     }
 
     /// Whether a struct refuses fields it does not name.

@@ -437,6 +437,9 @@ impl Evaluator {
                     let own = own.and_then(|it| self.besides.get(&(it, home)).copied());
                     let mut groups = groups.clone();
                     groups.retain(|it| Some(*it) != own);
+                    if own.is_some() {
+                        self.leave_scope(conjunct.scope(), own, &mut groups);
+                    }
                     let beside = own.unwrap_or(from.beside);
                     let at = program.comprehensions[*index as usize].at;
                     let via = self.heap.cross(from.via, at);

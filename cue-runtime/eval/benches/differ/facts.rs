@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use cue_eval::builtin::Kinds;
-use cue_eval::evaluation::{compile_text, print_json};
+use cue_eval::evaluation::print_json;
 use cue_eval::heap::VertexId;
 use cue_eval::inspect::{Class, Node};
 use cue_eval::{Evaluation, Kind, LabelKind};
 use serde_json::Value;
+
+use crate::compiled;
 
 /// Of one value.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -166,7 +168,7 @@ fn error(of: &Value) -> (String, Vec<String>) {
 
 /// What we say of the values that `wanted` has.
 pub fn ours(text: &str, wanted: &Facts) -> Option<Facts> {
-    let program = Arc::new(compile_text(text).ok()?);
+    let program = Arc::new(compiled(text).ok()?);
     std::panic::catch_unwind(|| {
         let mut facts = Facts::new();
         let mut it = Evaluation::start(program, &[], super::BUDGET);

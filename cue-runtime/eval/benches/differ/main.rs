@@ -16,8 +16,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cue_eval::evaluation::{Diagnostic, compile_text, print_json};
-use cue_eval::{Budget, Concreteness, Evaluation, Style};
+use cue_eval::evaluation::{Diagnostic, print_json};
+use cue_eval::{
+    Budget, Concreteness, Evaluation, LoadError, Profile, Program, Source, Style, compile,
+};
 use serde_json::{Value, json};
 
 mod definitions;
@@ -286,8 +288,16 @@ fn messages(ours: &[String], theirs: &[String]) -> &'static str {
     }
 }
 
+/// A program, in the profile that is asked for.
+fn compiled(text: &str) -> Result<Program, Vec<LoadError>> {
+    match std::env::var("PROFILE").as_deref() {
+        Ok("kubevela") => compile(&[Source::new("in.cue", text)], &[], Profile::KubeVela),
+        _ => compile(&[Source::new("in.cue", text)], &[], Profile::V017),
+    }
+}
+
 fn ours(text: &str) -> Answer {
-    let program = match compile_text(text) {
+    let program = match compiled(text) {
         Ok(program) => Arc::new(program),
         Err(errors) => {
             let told = errors.iter().map(|it| format!("{}: {}", it.path, it.message));
