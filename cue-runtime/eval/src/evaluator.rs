@@ -629,7 +629,7 @@ impl Evaluator {
             self.named.note(label);
         }
         let found = match self.heap.arc(vertex, label) {
-            Some(arc) if arc.presence == Presence::Member => Some(arc.vertex),
+            Some(arc) if self.can_be_named(arc.presence) => Some(arc.vertex),
             _ => None,
         };
         if let Some(found) = found {
@@ -638,15 +638,19 @@ impl Evaluator {
         // Another conjunct may have brought it to what this vertex became.
         let real = self.unify(vertex);
         let arc = self.heap.arc(real, label).map(|it| (it.presence, it.vertex));
-        if !matches!(arc, Some((Presence::Member, _))) {
+        if !arc.is_some_and(|it| self.can_be_named(it.0)) {
             self.early |= self.heap.get(real).state == State::Running;
             if let Some(fault) = self.pending(real, label, arc.map(|it| it.0), at) {
                 return Value::Fault(fault);
             }
         }
         match arc {
-            Some((Presence::Member, found)) => Value::Vertex(self.tried(found)),
-            Some((Presence::Required, found)) => Value::Fault(self.misses(label, found, at)),
+            Some((presence, found)) if self.can_be_named(presence) => {
+                Value::Vertex(self.tried(found))
+            }
+            Some((Presence::Member | Presence::Required, found)) => {
+                Value::Fault(self.misses(label, found, at))
+            }
             Some((Presence::Optional, _)) => {
                 let name = self.labels.name(label);
                 let message = format!("cannot reference optional field: {name}");
@@ -656,6 +660,15 @@ impl Evaluator {
                 let name = self.labels.name(label);
                 Value::Fault(self.fail(Kind::Incomplete, format!("undefined field: {name}"), at))
             }
+        }
+    }
+
+    /// Whether who names a field gets its value: up to v0.14 also of one that is still to be given.
+    pub(crate) fn can_be_named(&self, presence: Presence) -> bool {
+        match presence {
+            Presence::Member => true,
+            Presence::Required => self.program.lenient,
+            Presence::Optional => false,
         }
     }
 

@@ -327,10 +327,13 @@ impl Evaluator {
         found
     }
 
-    /// Contributions in the order they count in up to v0.14: what is embedded comes where it stands, not
+    /// Contributions in the order they count in up to v0.14: what is embedded by name comes where it stands, not
     /// behind the literal.
     fn visited(&self, id: VertexId, all: &[Contribution]) -> Vec<usize> {
-        let named = |it: ExprId| {
+        let named = |mut it: ExprId| {
+            while let Code::Select(operand, _) = self.program.code(it) {
+                it = *operand;
+            }
             matches!(self.program.code(it), Code::Field { .. } | Code::Variable { .. })
         };
         let place = |by: &Contribution| {

@@ -86,7 +86,7 @@ impl Evaluator {
             return Value::Fault(fault);
         }
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
-        if let Some((Presence::Member, found)) = arc {
+        if let Some((_, found)) = arc.filter(|it| self.can_be_named(it.0)) {
             return Value::Vertex(self.tried(found));
         }
         let at = place(self);

@@ -72,6 +72,25 @@ fn what_is_embedded_is_ordered_where_it_stands() {
 }
 
 #[test]
+fn what_is_embedded_by_a_path_is_ordered_where_it_stands() {
+    check(
+        "p: q: {x: 1, y: 2}\na: {p.q, m: 0}\nb: {m: 0, p.q, k: 0}\n",
+        "p: {\n    q: {\n        x: 1\n        y: 2\n    }\n}\na: {\n    x: 1\n    y: 2\n    m: 0\n}\n\
+         b: {\n    x: 1\n    y: 2\n    m: 0\n    k: 0\n}\n",
+    );
+}
+
+#[test]
+fn who_names_a_required_field_gets_its_value() {
+    check(
+        "p: {r!: *1 | int, s!: int, l!: []}\na: p.r + 1\nb: \"\\(p.r)\"\nc: p.s\nd: len(p.l)\n\
+         e: [if p.r != _|_ {1}, 2][0]\nf: [if p.s != _|_ {1}, 2][0]\ng: {r!: *1 | int, x: r}\nh: g & {r: 3}\n",
+        "p: {\n    r!: 1\n    s!: int\n    l!: []\n}\na: 2\nb: \"1\"\nc: int\nd: 0\ne: 1\nf: 2\n\
+         g: {\n    r!: 1\n    x:  1\n}\nh: {\n    r: 3\n    x: 3\n}\n",
+    );
+}
+
+#[test]
 fn what_refers_to_itself() {
     // A list of its own elements has none, and what is closed has no other fields, whoever asks.
     check("a: [for v in a {v}]\nb: c: [for v in b.c {v}]\n", "a: []\nb: {\n    c: []\n}\n");
