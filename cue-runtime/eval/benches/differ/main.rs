@@ -8,7 +8,8 @@
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
 //! people write them, or `templates` in KubeVela's form. With `DEF`, a command as the official `cue def`, asked is
-//! what it prints of the file that is named behind it.
+//! what it prints of the file that is named behind it. With `PROFILE=kubevela` ours answers in that profile, to be compared with
+//! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
