@@ -278,7 +278,8 @@ impl Evaluator {
             true => (env, place),
             // All rounds of a loop are one literal.
             false if conjunct.is_computed() && code.has_embeds && !code.varies => {
-                let around = self.around_rounds(id, env);
+                let around = self.around_rounds(id, env, &work.around_bodies);
+                work.around_bodies.insert(inner, around);
                 *work.rounds.entry((literal, around)).or_insert((inner, place))
             }
             false => (inner, place),
@@ -550,6 +551,8 @@ impl Evaluator {
         groups.retain(|it| *it != scope);
         groups.add(within);
         let Some(own) = own else { return };
+        // What is embedded within that is in its own only: guards within guards would have as many as they are deep.
+        groups.retain(|it| self.embedding_scopes.get(it) != Some(&scope));
         let embedding = match self.embeddings.get(&own) {
             Some(known) => *known,
             None => {

@@ -5,6 +5,8 @@
 //! what it embeds says nothing of what has the mark of another bit. So a thousand rounds take twenty marks, whatever
 //! they bring.
 
+use cue_map::Map;
+
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{EnvId, EnvKind, VertexId};
@@ -63,10 +65,18 @@ impl Evaluator {
         rounds.first + number
     }
 
-    /// The literal around all the comprehensions that a body stands in.
-    pub(crate) fn around_rounds(&self, id: VertexId, env: EnvId) -> EnvId {
+    /// The literal around all the comprehensions that a body stands in; `known` are bodies and what is around them.
+    pub(crate) fn around_rounds(
+        &self,
+        id: VertexId,
+        env: EnvId,
+        known: &Map<EnvId, EnvId>,
+    ) -> EnvId {
         let mut next = Some(env);
         while let Some(env) = next {
+            if let Some(around) = known.get(&env) {
+                return *around;
+            }
             let it = &self.heap.envs[env];
             if let EnvKind::Struct(vertex, _, literal) = &it.kind {
                 let mut placed = self.heap.get(id).placed.iter();

@@ -82,6 +82,8 @@ pub(crate) struct Work {
     /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
     /// in `inner`.
     pub(crate) rounds: Map<(u32, EnvId), (EnvId, usize)>,
+    /// What is around all rounds of such a body, by its environment: bodies within it are in that, too.
+    pub(crate) around_bodies: Map<EnvId, EnvId>,
     /// The environments of values with an alias that came in: once more they are the same.
     pub(crate) aliased: Vec<(ExprId, EnvId, EnvId)>,
     pub(crate) comprehensions: VecDeque<Pending>,
@@ -138,6 +140,7 @@ impl Work {
             seen_vertices,
             inner,
             rounds,
+            around_bodies,
             aliased,
             comprehensions,
             waiting,
@@ -167,6 +170,7 @@ impl Work {
         }
         if !rounds.is_empty() {
             rounds.clear();
+            around_bodies.clear();
         }
         conjuncts.clear();
         seen.clear();
