@@ -17,6 +17,7 @@ pub mod call; // contexts, errors, kinds, the types of the table
 pub mod datum; // plain data in and out of functions
 pub mod text; // texts that are put together when they are read
 mod arguments; // reading arguments, with CUE's texts for those that do not fit
+mod builtin; // functions as the evaluator keeps them
 mod strings;
 mod strconv;
 mod floats; // Go's reading and writing of doubles
@@ -55,6 +56,7 @@ mod ed25519;
 mod digest; // MD5, SHA-1
 
 pub use crate::arguments::int as int_argument;
+pub use crate::builtin::Builtin;
 pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
     Pass, Run, Special,
@@ -98,37 +100,6 @@ const PACKAGES: &[Package] = &[
 /// The package of an import path, `encoding/json` say.
 pub fn package(path: &str) -> Option<&'static Package> {
     PACKAGES.iter().find(|package| package.path == path)
-}
-
-/// A function of a package by its place among them: in few bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Builtin {
-    package: u8,
-    member: u8,
-}
-
-impl Builtin {
-    /// The function of a name in the package of an import path, if there is one.
-    pub fn named(path: &str, name: &str) -> Option<Self> {
-        let package = PACKAGES.iter().position(|it| it.path == path)?;
-        let members = PACKAGES[package].members;
-        let is = |it: &Member| it.name == name && matches!(it.item, Item::Function(_));
-        let member = members.iter().position(is)?;
-        Some(Self { package: package.try_into().ok()?, member: member.try_into().ok()? })
-    }
-
-    /// The import path of its package.
-    pub fn package(self) -> &'static str {
-        packages()[usize::from(self.package)].path
-    }
-
-    /// What it is.
-    pub fn function(self) -> &'static Function {
-        match &packages()[usize::from(self.package)].members[usize::from(self.member)].item {
-            Item::Function(function) => function,
-            Item::Constant(_) => unreachable!("only functions are named so"),
-        }
-    }
 }
 
 /// All packages, sorted by path only within their group. Not where it is called: all functions would be
