@@ -49,7 +49,6 @@ pub struct KubeWorld {
     turn: Option<Turn>,
     /// Where repositories may be.
     trust: git::Trust,
-    /// While it lasts, effects are let out.
     /// Providers that only Package objects know.
     services: Arc<RwLock<HashMap<String, Service>>>,
 }

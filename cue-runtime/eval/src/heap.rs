@@ -49,6 +49,10 @@ const VERTEX_BYTES: usize = 256;
 /// What a conjunct counts for that is not the first one of a vertex.
 pub(crate) const CONJUNCT_BYTES: usize = 80;
 
+/// What an arc counts for that leads to a vertex which is another one's, too. Sizes are named where they are counted:
+/// of what has a pointer in it the sandbox's are others, and what is spent is the same there.
+pub(crate) const ARC_BYTES: usize = 48;
+
 /// What a scope counts for, with what is known of the literal it is the inside of.
 const ENV_BYTES: usize = 64;
 
@@ -491,7 +495,7 @@ mod tests {
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
         assert_eq!(size_of::<Vertex>(), 176);
-        assert_eq!(size_of::<ArcEntry>(), 48);
+        assert_eq!(size_of::<ArcEntry>(), ARC_BYTES);
         assert_eq!(size_of::<crate::program::Code>(), 24);
         assert_eq!(size_of::<Conjunct>(), 64);
     }

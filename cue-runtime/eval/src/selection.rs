@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{ARC_BYTES, ArcEntry, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
 impl Evaluator {
@@ -645,7 +645,7 @@ impl Evaluator {
             let known = self.heap.get(real);
             // What is done with is the element itself, as often as it is one.
             let child = if known.state == State::Done && known.fault.is_none() {
-                shared += size_of::<ArcEntry>();
+                shared += ARC_BYTES;
                 real
             } else {
                 let child = self.heap.vertex(Some(id), Some(label));
