@@ -222,10 +222,22 @@ fn admission_says_where() {
     );
 }
 
-#[test]
-fn advice_names_what_nobody_declares_and_what_is_missing() {
+fn advice(app: &Application) -> Vec<String> {
     let runtime = NativeRuntime::default();
     let set = definitions(&runtime);
+    let request = Request {
+        app,
+        definitions: &set,
+        policies: &[],
+        workflows: &[],
+        context: Context::of(app, ""),
+    };
+    let all = validate::advice(&request, Templates::new(&runtime, &Library::default()));
+    all.expect("no fault").iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn advice_names_what_nobody_declares_and_what_is_missing() {
     let mut app = app(json!(1), "red");
     app.spec.components[0].properties = Some(json!({ "sise": 1 }));
     app.spec.components[0].traits[0].properties = Some(json!({ "txt": "red" }));
@@ -233,19 +245,7 @@ fn advice_names_what_nobody_declares_and_what_is_missing() {
     unknown.r#type = "bix".into();
     unknown.traits.clear();
     app.spec.components.push(unknown);
-    let request = Request {
-        app: &app,
-        definitions: &set,
-        policies: &[],
-        workflows: &[],
-        context: Context::of(&app, ""),
-    };
-    let said: Vec<String> =
-        validate::advice(&request, Templates::new(&runtime, &Library::default()))
-            .expect("no fault")
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+    let said = advice(&app);
     assert_eq!(
         said,
         [
@@ -259,23 +259,13 @@ fn advice_names_what_nobody_declares_and_what_is_missing() {
 
 #[test]
 fn advice_knows_what_guards_declare_for_what_is_given() {
-    let runtime = NativeRuntime::default();
-    let set = definitions(&runtime);
     let said = |properties: Value| -> Vec<String> {
         let mut app = app(json!(1), "red");
         app.spec.components[0].traits.clear();
         app.spec.components[0].r#type = "guarded".into();
         app.spec.components[0].properties = Some(properties);
-        let request = Request {
-            app: &app,
-            definitions: &set,
-            policies: &[],
-            workflows: &[],
-            context: Context::of(&app, ""),
-        };
-        let all = validate::advice(&request, Templates::new(&runtime, &Library::default()));
-        let all = all.expect("no fault").into_iter();
-        all.map(|it| it.to_string().replace("spec.components[0].properties.", "")).collect()
+        let all = advice(&app).into_iter();
+        all.map(|it| it.replace("spec.components[0].properties.", "")).collect()
     };
     let undeclared = |at: &str| format!("{at}: undeclared parameter");
     let missing = |at: &str, kind: &str| format!("{at}: missing required parameter of type {kind}");

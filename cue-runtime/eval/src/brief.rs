@@ -21,6 +21,12 @@ struct ShownLet {
     value: VertexId,
 }
 
+/// What a struct shows.
+enum Member {
+    Let(ShownLet),
+    Field(VertexId, Presence),
+}
+
 impl Evaluator {
     /// In few words.
     pub(crate) fn short(&mut self, id: VertexId) -> String {
@@ -76,34 +82,19 @@ impl Evaluator {
     /// A list or a struct as it is written, but what may be there: that is evaluated by then.
     pub(crate) fn as_given(&mut self, id: VertexId) -> String {
         let real = self.follow(id);
-        let list = self.heap.get(real).is_list;
-        let arcs: Vec<(Label, VertexId, Presence)> =
-            self.heap.get(real).arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
-        let mut lets = self.lets_of(real).into_iter().peekable();
-        let mut out = String::from(if list { "[" } else { "{" });
-        for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
-            while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
-                self.begin_let(it.name, it.number, &mut out);
-                out.push_str(&self.literal_text(it.written));
-            }
-            let Some((label, arc, presence)) = arc else { break };
-            if list {
-                out.push_str(if index > 0 { "," } else { "" });
-            } else {
-                separate(&mut out);
-                out.push_str(&self.label_text(label));
-                out.push_str(marker(presence));
-                out.push(':');
-            }
-            match presence {
-                Presence::Optional => self.write_short(arc, &mut out, &mut vec![real]),
-                Presence::Member | Presence::Required => {
-                    let written = self.conjuncts_text(arc);
-                    out.push_str(&written);
-                }
-            }
+        if self.heap.get(real).is_list {
+            let elements = self.heap.get(real).arcs.iter().map(|it| it.vertex);
+            let elements: Vec<VertexId> = elements.collect();
+            let texts: Vec<String> =
+                elements.into_iter().map(|it| self.conjuncts_text(it)).collect();
+            return format!("[{}]", texts.join(","));
         }
-        out.push(if list { ']' } else { '}' });
+        let mut out = String::new();
+        self.write_members(real, &mut out, &mut |it, member, out| match member {
+            Member::Let(shown) => out.push_str(&it.literal_text(shown.written)),
+            Member::Field(arc, Presence::Optional) => it.write_short(arc, out, &mut vec![real]),
+            Member::Field(arc, _) => out.push_str(&it.conjuncts_text(arc)),
+        });
         out
     }
 
@@ -215,26 +206,39 @@ impl Evaluator {
             return;
         }
         if vertex.is_struct {
-            let arcs: Vec<(Label, VertexId, Presence)> =
-                vertex.arcs.iter().map(|it| (it.label, it.vertex, it.presence)).collect();
-            let mut lets = self.lets_of(id).into_iter().peekable();
-            out.push('{');
-            for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
-                while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
-                    self.begin_let(it.name, it.number, out);
-                    self.write_short(it.value, out, within);
-                }
-                let Some((label, arc, presence)) = arc else { break };
-                separate(out);
-                out.push_str(&self.label_text(label));
-                out.push_str(marker(presence));
-                out.push(':');
-                self.write_short(arc, out, within);
-            }
-            out.push('}');
+            self.write_members(id, out, &mut |it, member, out| match member {
+                Member::Let(shown) => it.write_short(shown.value, out, within),
+                Member::Field(arc, _) => it.write_short(arc, out, within),
+            });
             return;
         }
         out.push_str(&self.constraint(id));
+    }
+
+    /// A struct, its fields and lets as they stand, each with what `write` says of it.
+    fn write_members(
+        &mut self,
+        id: VertexId,
+        out: &mut String,
+        write: &mut dyn FnMut(&mut Self, Member, &mut String),
+    ) {
+        let arcs = self.heap.get(id).arcs.iter().map(|it| (it.label, it.vertex, it.presence));
+        let arcs: Vec<(Label, VertexId, Presence)> = arcs.collect();
+        let mut lets = self.lets_of(id).into_iter().peekable();
+        out.push('{');
+        for (index, arc) in arcs.into_iter().map(Some).chain([None]).enumerate() {
+            while let Some(it) = lets.next_if(|it| it.before <= index || arc.is_none()) {
+                self.begin_let(it.name, it.number, out);
+                write(self, Member::Let(it), out);
+            }
+            let Some((label, arc, presence)) = arc else { break };
+            separate(out);
+            out.push_str(&self.label_text(label));
+            out.push_str(marker(presence));
+            out.push(':');
+            write(self, Member::Field(arc, presence), out);
+        }
+        out.push('}');
     }
 
     /// The lets of the literals of a struct, in the order in which they are written with its fields.

@@ -536,13 +536,11 @@ impl Evaluator {
     /// Whether what has these marks is part of another embedding in the scope of the one that a group is of.
     fn is_embedded_beside(&self, marks: &Groups, group: u32) -> bool {
         let Some(own) = self.apart.get(&group) else { return false };
-        let Some(scope) = own.first().and_then(|it| self.embedding_scopes.get(it)) else {
-            return false;
-        };
         // What comes by that embedding is not beside it, whatever that stands in.
-        let itself = own.first().is_some_and(|it| marks.contains(it));
+        let Some(embedding) = own.first().filter(|it| !marks.contains(it)) else { return false };
+        let Some(scope) = self.embedding_scopes.get(embedding) else { return false };
         let mut others = marks.iter().filter(|it| !own.contains(it));
-        !itself && others.any(|it| self.embedding_scopes.get(it) == Some(scope))
+        others.any(|it| self.embedding_scopes.get(it) == Some(scope))
     }
 
     /// Whether a struct refuses fields it does not name.

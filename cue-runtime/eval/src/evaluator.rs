@@ -628,26 +628,21 @@ impl Evaluator {
         if vertex == self.root {
             self.named.note(label);
         }
-        let found = match self.heap.arc(vertex, label) {
-            Some(arc) if self.can_be_named(arc.presence) => Some(arc.vertex),
-            _ => None,
-        };
+        let found = self.heap.arc(vertex, label).filter(|it| self.can_be_named(it.presence));
         if let Some(found) = found {
-            return Value::Vertex(self.tried(found));
+            return Value::Vertex(self.tried(found.vertex));
         }
         // Another conjunct may have brought it to what this vertex became.
         let real = self.unify(vertex);
         let arc = self.heap.arc(real, label).map(|it| (it.presence, it.vertex));
-        if !arc.is_some_and(|it| self.can_be_named(it.0)) {
-            self.early |= self.heap.get(real).state == State::Running;
-            if let Some(fault) = self.pending(real, label, arc.map(|it| it.0), at) {
-                return Value::Fault(fault);
-            }
+        if let Some((_, found)) = arc.filter(|it| self.can_be_named(it.0)) {
+            return Value::Vertex(self.tried(found));
+        }
+        self.early |= self.heap.get(real).state == State::Running;
+        if let Some(fault) = self.pending(real, label, arc.map(|it| it.0), at) {
+            return Value::Fault(fault);
         }
         match arc {
-            Some((presence, found)) if self.can_be_named(presence) => {
-                Value::Vertex(self.tried(found))
-            }
             Some((Presence::Member | Presence::Required, found)) => {
                 Value::Fault(self.misses(label, found, at))
             }

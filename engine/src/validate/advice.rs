@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::suggestion::nearest;
-use super::widened::{ELEMENTS, widen};
+use super::widened::{element, widen};
 use crate::api::{Component, DefinitionKind};
 use crate::render::{Request, Templates, definition};
 use crate::schema;
@@ -110,8 +110,7 @@ fn compare(
     }
     if let Value::Array(all) = given {
         for (index, it) in all.iter().enumerate() {
-            let element = declared.get(ELEMENTS).and_then(|it| it.get(index));
-            if let Some(element) = element.or_else(|| declared.get("items")) {
+            if let Some(element) = element(declared, index) {
                 compare(element, it, &format!("{at}[{index}]"), &[], said, depth + 1);
             }
         }

@@ -10,7 +10,7 @@ use crate::api::Definition;
 use crate::render::Templates;
 
 /// Where a schema has those of the elements that are given, if they are not all alike (JSON Schema 2020-12).
-pub(super) const ELEMENTS: &str = "prefixItems";
+const ELEMENTS: &str = "prefixItems";
 
 /// Guards that depend on what guards declare, one within the other.
 const ROUNDS: u32 = 8;
@@ -25,18 +25,13 @@ pub(super) fn widen(
     declared: &mut Value,
     given: &Value,
 ) -> Result<(), Fault> {
-    for _ in 0..ROUNDS {
-        let before = declared.clone();
-        match widened_once(templates, definition, declared, given) {
-            Ok(()) if *declared != before => {}
-            Ok(()) | Err(Error::Diagnostics(_)) => break,
-            Err(Error::Fault(fault)) => return Err(fault),
-        }
+    match widened(templates, definition, declared, given) {
+        Ok(()) | Err(Error::Diagnostics(_)) => Ok(()),
+        Err(Error::Fault(fault)) => Err(fault),
     }
-    Ok(())
 }
 
-fn widened_once(
+fn widened(
     templates: Templates<'_>,
     definition: &Definition,
     declared: &mut Value,
@@ -45,18 +40,27 @@ fn widened_once(
     let Some(template) = definition.template() else { return Ok(()) };
     let program = templates.template(&definition.metadata.name, template).program;
     let mut session = templates.runtime.start(&program, Vec::new(), templates.budget)?;
-    session.fill_value("parameter", &part_of(declared, given))?;
-    below(&mut session, "parameter", declared, given)
+    for _ in 0..ROUNDS {
+        session.fill_value("parameter", &part_of(declared, given))?;
+        if !below(&mut session, "parameter", declared, given)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The schema of an element.
+pub(super) fn element(declared: &Value, index: usize) -> Option<&Value> {
+    let own = declared.get(ELEMENTS).and_then(|it| it.get(index));
+    own.or_else(|| declared.get("items"))
 }
 
 /// What is given, without what is not declared.
 fn part_of(declared: &Value, given: &Value) -> Value {
     match given {
         Value::Array(all) => {
-            let element = |index| declared.get(ELEMENTS).and_then(|it| it.get(index));
-            let items = |index| element(index).or_else(|| declared.get("items"));
-            let part = |(index, it): (usize, &Value)| match items(index) {
-                Some(items) => part_of(items, it),
+            let part = |(index, it)| match element(declared, index) {
+                Some(element) => part_of(element, it),
                 None => it.clone(),
             };
             all.iter().enumerate().map(part).collect()
@@ -78,42 +82,44 @@ fn part_of(declared: &Value, given: &Value) -> Value {
     }
 }
 
-/// Adds what is declared at a path and below.
+/// Adds what is declared at a path and below; whether that is anything.
 fn below(
     session: &mut Session,
     path: &str,
     declared: &mut Value,
     given: &Value,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
+    let mut widened = false;
     match given {
         Value::Array(all) if declared.get("items").is_some() => {
-            let items = declared["items"].clone();
-            let known = declared.get(ELEMENTS).and_then(Value::as_array).cloned();
-            let mut elements = known.unwrap_or_else(|| vec![items; all.len()]);
+            let known = (0..all.len()).filter_map(|it| element(declared, it));
+            let mut elements: Vec<Value> = known.cloned().collect();
             for (index, (element, it)) in elements.iter_mut().zip(all).enumerate() {
-                below(session, &format!("{path}[{index}]"), element, it)?;
+                widened |= below(session, &format!("{path}[{index}]"), element, it)?;
             }
-            declared[ELEMENTS] = elements.into();
+            if widened {
+                declared[ELEMENTS] = elements.into();
+            }
         }
         Value::Object(fields) if declared.get("properties").is_some() => {
             if let Some(now) = session.schema(path)? {
-                add(declared, &now);
+                widened |= add(declared, &now);
             }
             for (label, value) in fields {
                 if let Some(property) = declared["properties"].get_mut(label) {
                     // A label in quotes is always one.
                     let path = format!("{path}.{}", Value::from(label.as_str()));
-                    below(session, &path, property, value)?;
+                    widened |= below(session, &path, property, value)?;
                 }
             }
         }
         _ => {}
     }
-    Ok(())
+    Ok(widened)
 }
 
-/// Adds properties of another schema that this one has not, and those that are required there.
-fn add(declared: &mut Value, now: &Value) {
+/// Adds properties of another schema that this one has not, and those that are required there; whether there are any.
+fn add(declared: &mut Value, now: &Value) -> bool {
     let fields = now.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut new = Vec::new();
     for (label, property) in fields {
@@ -129,4 +135,5 @@ fn add(declared: &mut Value, now: &Value) {
             None => declared["required"] = Value::Array(vec![label.clone()]),
         }
     }
+    !new.is_empty()
 }

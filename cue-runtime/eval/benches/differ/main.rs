@@ -291,10 +291,11 @@ fn messages(ours: &[String], theirs: &[String]) -> &'static str {
 
 /// A program, in the profile that is asked for.
 fn compiled(text: &str) -> Result<Program, Vec<LoadError>> {
-    match std::env::var("PROFILE").as_deref() {
-        Ok("kubevela") => compile(&[Source::new("in.cue", text)], &[], Profile::KubeVela),
-        _ => compile(&[Source::new("in.cue", text)], &[], Profile::V017),
-    }
+    let profile = match std::env::var("PROFILE").as_deref() {
+        Ok("kubevela") => Profile::KubeVela,
+        _ => Profile::V017,
+    };
+    compile(&[Source::new("in.cue", text)], &[], profile)
 }
 
 fn ours(text: &str) -> Answer {
