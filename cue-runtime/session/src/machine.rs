@@ -109,7 +109,10 @@ impl Machine {
             Call::JsonLenient(path) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                Ok(Answer::Text(it.lenient(id).map(|datum| evaluation::print_json(&datum))))
+                whole(it, |it| {
+                    let datum = it.lenient(id);
+                    Ok(Answer::Text(datum.map(|datum| evaluation::print_json(&datum))))
+                })
             }
             Call::Yaml { path, within } => {
                 let it = self.evaluation()?;
@@ -131,7 +134,7 @@ impl Machine {
             Call::Fields(path, which) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Fields(None)) };
-                Ok(Answer::Fields(fields(it, id, path, *which)))
+                whole(it, |it| Ok(Answer::Fields(fields(it, id, path, *which))))
             }
             Call::Fill(path, filling) => self.fill(path, filling),
             Call::NextAction { below, known, done } => {
@@ -142,13 +145,7 @@ impl Machine {
             Call::Syntax(path, style) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                let before = it.spent().is_some();
-                let text = written(it, id, path, style)?;
-                // Cut short, it would read as if it were all.
-                match it.spent().filter(|_| !before) {
-                    Some(spent) => Err(diagnostics(vec![spent])),
-                    None => Ok(Answer::Text(Some(text))),
-                }
+                whole(it, |it| Ok(Answer::Text(Some(written(it, id, path, style)?))))
             }
             Call::Validate(path, how) => {
                 let it = self.evaluation()?;
@@ -160,7 +157,12 @@ impl Machine {
             Call::Schema(path) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                Ok(Answer::Text(Some(schema::of(it, id).to_string())))
+                let schema = schema::of(it, id).to_string();
+                // Whatever was not evaluated would read as if it could be anything.
+                match it.spent() {
+                    Some(spent) => Err(diagnostics(vec![spent])),
+                    None => Ok(Answer::Text(Some(schema))),
+                }
             }
         }
     }
@@ -339,6 +341,19 @@ impl Machine {
 
 /// Nesting of evaluations: what the stack of a sandbox allows.
 const DEPTH: u32 = 10_000;
+
+/// What `ask` tells, unless the budget is used up by asking: cut short, it would read as if it were all.
+fn whole(
+    it: &mut Evaluation,
+    ask: impl FnOnce(&mut Evaluation) -> Result<Answer, Vec<Diagnostic>>,
+) -> Result<Answer, Vec<Diagnostic>> {
+    let before = it.spent().is_some();
+    let answer = ask(it)?;
+    match it.spent().filter(|_| !before) {
+        Some(spent) => Err(diagnostics(vec![spent])),
+        None => Ok(answer),
+    }
+}
 
 /// A value as CUE text.
 fn written(
