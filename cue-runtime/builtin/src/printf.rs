@@ -178,39 +178,40 @@ pub(super) fn sorted(datum: &Datum) -> Vec<(&str, &Datum)> {
 
 /// `%v`
 pub(super) fn shown(datum: &Datum) -> String {
-    shown_at(datum, 0)
+    let mut out = String::new();
+    show(datum, &mut out);
+    out
 }
 
-/// Values nested deeper than this are cut.
-const SHOWN: usize = 500;
-
-fn shown_at(datum: &Datum, depth: usize) -> String {
-    if depth > SHOWN {
-        return "...".to_owned();
-    }
+fn show(datum: &Datum, out: &mut String) {
     match datum {
-        Datum::Null => "<nil>".to_owned(),
-        Datum::Function(_) | Datum::Live(_) => "<no value>".to_owned(),
-        Datum::Bool(value) => value.to_string(),
+        Datum::Null => out.push_str("<nil>"),
+        Datum::Function(_) | Datum::Live(_) => out.push_str("<no value>"),
+        Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Datum::Number(number) => match number.to_bigint() {
-            Some(whole) if number.is_int() => whole.to_string(),
-            _ => format_float(number.to_f64(), b'g', None, Width::Double),
+            Some(whole) if number.is_int() => out.push_str(&whole.to_string()),
+            _ => out.push_str(&format_float(number.to_f64(), b'g', None, Width::Double)),
         },
-        Datum::String(text) => text.to_string(),
+        Datum::String(text) => out.push_str(text),
         Datum::Bytes(bytes) => {
             let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            format!("[{}]", all.join(" "))
+            out.extend(["[", &all.join(" "), "]"]);
         }
         Datum::List(items) => {
-            let all: Vec<String> = items.iter().map(|it| shown_at(it, depth + 1)).collect();
-            format!("[{}]", all.join(" "))
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { " " } else { "" });
+                show(item, out);
+            }
+            out.push(']');
         }
         Datum::Struct(_) => {
-            let all: Vec<String> = sorted(datum)
-                .iter()
-                .map(|(k, v)| format!("{k}:{}", shown_at(v, depth + 1)))
-                .collect();
-            format!("map[{}]", all.join(" "))
+            out.push_str("map[");
+            for (at, (label, value)) in sorted(datum).into_iter().enumerate() {
+                out.extend([if at > 0 { " " } else { "" }, label, ":"]);
+                show(value, out);
+            }
+            out.push(']');
         }
     }
 }

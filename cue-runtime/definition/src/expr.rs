@@ -24,6 +24,7 @@ impl<'a> Printer<'a> {
     /// An expression that is not merged with others.
     pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
         if self.depth > DEPTH {
+            self.too_deep = true;
             return Out::primary("_");
         }
         self.depth += 1;

@@ -81,6 +81,7 @@ impl<'a> Printer<'a> {
     /// The value of a place.
     pub(crate) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
         if self.depth > crate::printer::DEPTH {
+            self.too_deep = true;
             return Out::primary("_");
         }
         self.depth += 1;

@@ -27,6 +27,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) taken: Taken,
     /// Structs being printed; deep nesting ends.
     pub(crate) depth: u32,
+    /// Something nests deeper than that may be: what is printed is not all there is.
+    pub(crate) too_deep: bool,
     /// Labels of the place being merged.
     pub(crate) path: Vec<String>,
     pub(crate) docs: Docs,
@@ -68,18 +70,18 @@ pub(crate) type Lets<'a> = (Vec<LetValue<'a>>, Option<Rc<Frame>>, usize);
 /// A `let`: the scope that has it, and its number there.
 pub(crate) type LetKey = (*const Scope, usize);
 
-/// How deeply values may nest.
-pub(crate) const DEPTH: u32 = 300;
+/// How deeply values may nest: as deep as a text, of which each level counts twice.
+pub(crate) const DEPTH: u32 = 20_010;
 
 /// The files of a package as one text, as `cue def` prints it; other packages are put in if it is known where
-/// it leads.
+/// it leads. None if it nests too deeply.
 #[inline(never)]
 pub fn package(
     files: &[Source],
     evaluate: Evaluate,
     found: &Found,
     outward: Option<&Outward>,
-) -> String {
+) -> Option<String> {
     let mut printer = Printer::new(files, evaluate, found);
     printer.links = Some(Links::default());
     for it in printer.main() {
@@ -100,7 +102,8 @@ pub fn package(
     let conjuncts = conjuncts.into_iter().map(|it| it.1).collect();
     let body = printer.merge(conjuncts);
     let hoisted = printer.hoisted();
-    printer.file(body, hoisted)
+    let text = printer.file(body, hoisted);
+    (!printer.too_deep).then_some(text)
 }
 
 impl<'a> Printer<'a> {
@@ -111,6 +114,7 @@ impl<'a> Printer<'a> {
             imports: Vec::new(),
             taken: Taken::default(),
             depth: 0,
+            too_deep: false,
             path: Vec::new(),
             docs: Docs::Kept,
             attributes: Attributes::Kept,

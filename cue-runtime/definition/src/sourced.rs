@@ -53,6 +53,8 @@ pub struct Sources {
     pub imports: Vec<(usize, String)>,
     /// What names that lead out are bound to.
     pub hoisted: String,
+    /// Something nests too deeply, and is not all there.
+    pub too_deep: bool,
 }
 
 /// File, first byte, end.
@@ -172,7 +174,8 @@ pub fn merged(
         lets.push_str(&format!("\n{it}\n"));
     }
     let is_struct = matches!(parts[0], Out::Struct(_));
-    Merged { text, is_struct, imports, heading, lets, embeds_definition, begins_apart }
+    let too_deep = printer.too_deep;
+    Merged { text, is_struct, imports, heading, lets, embeds_definition, begins_apart, too_deep }
 }
 
 /// Whether a file of several declarations begins with an empty line: if the first is an expression, a `let`, or
@@ -208,6 +211,8 @@ pub struct Merged {
     pub embeds_definition: bool,
     /// As a file it begins with an empty line.
     pub begins_apart: bool,
+    /// It nests too deeply, and is not all there.
+    pub too_deep: bool,
 }
 
 /// The texts of expressions, and what they need; of a part it is known where it leads.
@@ -268,7 +273,7 @@ pub fn sources(
     // Those that only lets name come last.
     let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
     imported.extend(of_lets);
-    Sources { texts, lets, imports: imported, hoisted }
+    Sources { texts, lets, imports: imported, hoisted, too_deep: printer.too_deep }
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct

@@ -191,7 +191,7 @@ impl Evaluator {
     /// Every permanent error at or below a vertex.
     pub(crate) fn permanent_all(&mut self, id: VertexId, out: &mut Vec<Fault>, depth: u32) {
         let real = self.unify(id);
-        if self.tick().is_err() || depth > 50 || out.len() > 50 {
+        if self.tick().is_err() || depth > self.budget.depth || out.len() > 50 {
             return;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {

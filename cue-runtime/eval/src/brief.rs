@@ -9,7 +9,7 @@ use crate::program::{Declaration, ExprId, Label, Presence};
 use crate::written::separate;
 
 /// How deep values are written.
-const DEPTH: usize = 20;
+const DEPTH: usize = 100;
 
 /// A `let` of a struct.
 struct ShownLet {

@@ -513,15 +513,16 @@ impl Evaluator {
             let vertex = arc.vertex;
             let mut all = Vec::new();
             self.permanent_all(vertex, &mut all, 0);
-            all.iter().any(|it| match it.place.filter(|_| it.message.starts_with(LENGTHS)) {
-                // It is for its elements that a longer list is not allowed, unless its struct fails by it.
-                Some(list) => {
-                    let parent = self.heap.get(list).parent;
-                    let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
-                    passed_on || !self.brings_parts(list)
-                }
-                None => it.message != NOT_ALLOWED,
-            })
+            self.takes_refused(vertex, id, 0)
+                || all.iter().any(|it| match it.place.filter(|_| it.message.starts_with(LENGTHS)) {
+                    // It is for its elements that a longer list is not allowed, unless its struct fails by it.
+                    Some(list) => {
+                        let parent = self.heap.get(list).parent;
+                        let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
+                        passed_on || !self.brings_parts(list)
+                    }
+                    None => it.message != NOT_ALLOWED,
+                })
         })
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Later {
     pub(crate) opened: usize,
     /// Of a part where it leads.
     pub(crate) outward: Option<Outward>,
+    /// Memory that was counted for what is written.
+    pub(crate) counted: usize,
 }
 
 impl Later {
@@ -55,12 +57,17 @@ pub(crate) enum Place {
 impl Evaluator {
     /// With sources, `let`s and imports in their places, aligned.
     pub(crate) fn completed(
-        &self,
+        &mut self,
         mut text: String,
         show: Show,
         mut later: Later,
         place: Place,
     ) -> String {
+        self.bytes -= later.counted as u64;
+        // Nobody is given what is not all there is.
+        if self.unwritten.is_some() {
+            return text;
+        }
         let whole = place == Place::File;
         let style = show.style;
         let (mut lets, mut apart) = (false, false);

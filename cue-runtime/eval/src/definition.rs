@@ -9,11 +9,12 @@ use cue_definition::{
 use cue_syntax::Experiment;
 
 use crate::attach::put;
+use crate::error::{Fault, Kind};
 use crate::evaluation::{Evaluation, compile_text};
-use crate::evaluator::{Budget, Evaluator};
+use crate::evaluator::{Budget, Evaluator, TOO_DEEP};
 use crate::export::Style;
 use crate::found::{found, found_labels};
-use crate::heap::VertexId;
+use crate::heap::{FaultId, VertexId};
 use crate::outward::{Packages, suffix};
 use crate::printed::{Names, Show};
 use crate::program::Program;
@@ -32,7 +33,7 @@ impl Evaluation {
             Some(parsed_source(program, source))
         });
         let files: Vec<Source> = sources.collect();
-        cue_definition::package(&files, evaluate, &found, None)
+        self.evaluator.whole_package(cue_definition::package(&files, evaluate, &found, None))
     }
 
     /// The same with what it refers to in other packages put in (O-81).
@@ -44,14 +45,33 @@ impl Evaluation {
         let is_struct = self.evaluator.heap.get(real).is_struct;
         found.is_closed |= is_struct && outward.as_ref().is_some_and(|it| it.is_closed);
         let files = of_packages(&self.evaluator.program);
-        cue_definition::package(&files, evaluate, &found, outward.as_ref())
+        let text = cue_definition::package(&files, evaluate, &found, outward.as_ref());
+        self.evaluator.whole_package(text)
     }
 }
 
 impl Evaluator {
+    /// The text of a package, unless that nests too deeply.
+    fn whole_package(&mut self, text: Option<String>) -> String {
+        self.unwritten = None;
+        text.unwrap_or_else(|| {
+            self.is_unwritten(self.root);
+            String::new()
+        })
+    }
+
+    /// The text that is asked for is not all there is: this nests too deeply.
+    pub(crate) fn is_unwritten(&mut self, id: VertexId) -> FaultId {
+        let mut fault = Fault::new(Kind::Budget, TOO_DEEP, self.first_position(id));
+        fault.place = Some(id);
+        let fault = self.heap.fault(fault);
+        self.unwritten = Some(fault);
+        fault
+    }
+
     /// The texts of expressions, and what they need.
     pub(crate) fn sources(
-        &self,
+        &mut self,
         wanted: &[Wanted],
         marks: &[Mark],
         show: Show,
@@ -59,7 +79,12 @@ impl Evaluator {
     ) -> Sources {
         // Of a value as it is written its own fields keep theirs (O-68).
         let manner = manner(show, Attributes::Outermost);
-        cue_definition::sources(&parsed(&self.program), evaluate, wanted, marks, manner, outward)
+        let files = parsed(&self.program);
+        let found = cue_definition::sources(&files, evaluate, wanted, marks, manner, outward);
+        if found.too_deep {
+            self.is_unwritten(self.root);
+        }
+        found
     }
 }
 
@@ -88,6 +113,9 @@ impl Evaluator {
         let (place, leads) = (self.path(id), outward.as_ref());
         let merged =
             cue_definition::merged(&files, evaluate, (&exprs, &place), &found, manner, leads);
+        if merged.too_deep {
+            self.is_unwritten(id);
+        }
         // A part that a definition closes is one (O-77), but not what a call closes.
         let closed = is_struct && leads.is_some_and(|it| it.is_closed) && !merged.embeds_definition;
         (merged, closed)

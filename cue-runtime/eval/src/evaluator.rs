@@ -82,6 +82,8 @@ pub(crate) struct Evaluator {
     pub(crate) spending: Spending,
     /// The budget's error, once it is used up.
     pub(crate) spent: Option<FaultId>,
+    /// Why the last text that was asked for is not all there is, but for that.
+    pub(crate) unwritten: Option<FaultId>,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
     /// Vertices on the stack whose value is taken as it is known: all of their tasks waited for it.
@@ -244,6 +246,7 @@ impl Evaluator {
             nested: 0,
             spending: Spending::new(budget.ticks),
             spent: None,
+            unwritten: None,
             frozen: None,
             asked_for: Vec::new(),
             visits: Map::default(),
@@ -398,7 +401,7 @@ impl Evaluator {
     }
 
     /// Tells which value spent the budget: the one that is being evaluated.
-    fn out_of(&mut self, what: &str) -> FaultId {
+    pub(crate) fn out_of(&mut self, what: &str) -> FaultId {
         let limit = match what {
             "steps" => self.budget.ticks.to_string(),
             _ => format!("{} MiB", self.budget.bytes >> 20),

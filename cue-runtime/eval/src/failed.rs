@@ -7,9 +7,6 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};
 use crate::program::Presence;
 
-/// How deep it is looked.
-const DEEPEST: usize = 100;
-
 /// What is found in a value.
 #[derive(Default)]
 struct Found {
@@ -50,19 +47,33 @@ impl Evaluator {
         faults.find(|it| self.heap.faults[*it].message == NOT_ALLOWED)
     }
 
+    /// Whether a field of `whole`, or one below it, is computed of what another value does not allow: it fails by that.
+    pub(crate) fn takes_refused(&self, id: VertexId, whole: VertexId, depth: u32) -> bool {
+        let real = self.follow(id);
+        let vertex = self.heap.get(real);
+        let refused = self.heap.fault_of(id, real).map(|it| &self.heap.faults[it]);
+        if let Some(fault) = refused.filter(|it| it.message == NOT_ALLOWED) {
+            return fault.place.is_some_and(|it| !self.is_ancestor(whole, it));
+        }
+        let members = vertex.arcs.iter().filter(|it| it.presence == Presence::Member);
+        real == id
+            && depth < self.budget.depth
+            && members.into_iter().any(|it| self.takes_refused(it.vertex, whole, depth + 1))
+    }
+
     /// Something that is no alternative has failed for good: until then there is nothing to look for.
     pub(crate) fn note_failure(&mut self, fault: FaultId) {
         self.failed |= self.trying.is_empty() && !self.heap.faults[fault].kind.is_incomplete();
     }
 
     /// Whether all of a value is evaluated; from its last field on, since that comes last.
-    fn is_done_below(&self, id: VertexId, depth: usize, found: &mut Found) -> bool {
+    fn is_done_below(&self, id: VertexId, depth: u32, found: &mut Found) -> bool {
         let real = self.follow(id);
         if self.heap.is_sound(real) || self.is_sound_data(real) {
             return true;
         }
         let vertex = self.heap.get(real);
-        if vertex.state != State::Done || depth > DEEPEST {
+        if vertex.state != State::Done || depth > self.budget.depth {
             return false;
         }
         if let Some(fault) = self.heap.fault_of(id, real) {

@@ -86,6 +86,7 @@ impl Evaluation {
     /// Everything about a node.
     pub fn inspect(&mut self, id: VertexId) -> Node {
         let it = &mut self.evaluator;
+        it.unwritten = None;
         let real = it.unify(id);
         let mut node = Node::open(Kinds::BOTTOM);
         let shown = it.default_of(real).unwrap_or(real);

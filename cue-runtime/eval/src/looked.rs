@@ -7,9 +7,6 @@ use crate::evaluator::Evaluator;
 use crate::heap::VertexId;
 use crate::program::{LabelKind, Presence};
 
-/// How deep values are compared.
-const DEPTH: usize = 100;
-
 impl Evaluator {
     /// The elements of a list that is an argument.
     pub(crate) fn items_of(&mut self, list: Option<&Datum>) -> Vec<VertexId> {
@@ -66,11 +63,11 @@ impl Evaluator {
     }
 
     /// The same for values that are equal: regular fields only, in no order.
-    fn equal_key(&mut self, id: VertexId, depth: usize) -> Option<String> {
+    fn equal_key(&mut self, id: VertexId, depth: u32) -> Option<String> {
         let id = self.unify(id);
         let id = self.default_of(id)?;
         let vertex = self.heap.get(id);
-        if vertex.fault.is_some() || depth > DEPTH {
+        if vertex.fault.is_some() || depth > self.budget.depth {
             return None;
         }
         if vertex.is_list {

@@ -76,6 +76,9 @@ pub enum Names {
     PutIn,
 }
 
+/// What a value counts for that is written, until the text is laid out: so much its tree takes.
+const WRITTEN_BYTES: usize = 160;
+
 /// As many optional fields within others are written as they are evaluated.
 const MOST_OPENED: usize = 2_000;
 
@@ -318,6 +321,33 @@ impl Evaluator {
         kind && (presence != Presence::Optional || show.has(Show::OPTIONAL))
     }
 
+    /// Counts a value that is written, and looks whether its text may grow on. If not, that is the answer to
+    /// whatever was asked: the text is not all there is.
+    fn count_written(
+        &mut self,
+        id: VertexId,
+        depth: usize,
+        length: usize,
+        later: &mut Later,
+    ) -> Result<(), FaultId> {
+        if let Some(fault) = self.unwritten {
+            return Err(fault);
+        }
+        self.tick()?;
+        if depth > self.budget.depth as usize {
+            return Err(self.is_unwritten(id));
+        }
+        if self.used() + (WRITTEN_BYTES + length) as u64 > self.budget.bytes {
+            let fault = self.out_of("memory");
+            // There is room again for whatever is asked next.
+            (self.spent, self.unwritten) = (None, Some(fault));
+            return Err(fault);
+        }
+        self.bytes += WRITTEN_BYTES as u64;
+        later.counted += WRITTEN_BYTES;
+        Ok(())
+    }
+
     fn write_value(
         &mut self,
         id: VertexId,
@@ -329,7 +359,7 @@ impl Evaluator {
         let style = show.style;
         let place = id;
         let id = self.unify(id);
-        if depth > 200 || self.tick().is_err() || out.len() > 64 << 20 {
+        if self.count_written(id, depth, out.len(), later).is_err() {
             out.push('_');
             return;
         }
@@ -406,22 +436,20 @@ impl Evaluator {
         if scalar.is_some() || is_list {
             let fields = self.stands_in_struct(id, show);
             let mut value = String::new();
-            let inner = if fields { depth + 1 } else { depth };
+            let (inner, text) = if fields { (depth + 1, &mut value) } else { (depth, &mut *out) };
             match &scalar {
-                Some((datum, _)) => value.push_str(&scalar_text(datum, inner)),
-                None => self.write_list(id, show, &mut value, inner, later),
+                Some((datum, _)) => text.push_str(&scalar_text(datum, inner)),
+                None => self.write_list(id, show, text, inner, later),
             }
-            if !fields {
-                out.push_str(&value);
-                return;
+            if fields {
+                self.write_beside(id, show, (&value, is_list), out, depth, later);
             }
-            self.write_beside(id, show, (&value, is_list), out, depth, later);
             return;
         }
         if is_struct {
-            let mut inner = String::new();
-            self.write_fields(id, show, &mut inner, depth + 1, later);
-            let _ = write!(out, "{{\n{inner}{}}}", "\t".repeat(depth));
+            out.push_str("{\n");
+            self.write_fields(id, show, out, depth + 1, later);
+            out.extend(std::iter::repeat_n('\t', depth).chain(['}']));
             return;
         }
         let text = self.write_tests(id, show, depth, later);

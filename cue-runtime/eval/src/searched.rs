@@ -13,9 +13,6 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::program::{Label, LabelKind, Presence};
 
-/// How deep values are compared.
-const MOST_NESTED: u32 = 200;
-
 /// What an element counts for.
 const ELEMENT_BYTES: usize = 64;
 
@@ -61,7 +58,7 @@ impl Evaluator {
         for element in self.elements(list) {
             self.tick()?;
             let element = self.default_of(element).unwrap_or(element);
-            if self.equals(element, wanted, 0)? {
+            if self.equals(element, wanted)? {
                 return Ok(true);
             }
         }
@@ -70,7 +67,16 @@ impl Evaluator {
 
     /// Whether two values are equal, concrete or not: of structs all that is there, definitions and
     /// hidden fields too, and nothing that only may be.
-    fn equals(&mut self, left: VertexId, right: VertexId, depth: u32) -> Result<bool, FaultId> {
+    fn equals(&mut self, left: VertexId, right: VertexId) -> Result<bool, FaultId> {
+        if let Err(fault) = self.go_in(left) {
+            return Err(self.heap.fault(fault));
+        }
+        let equal = self.equals_within(left, right);
+        self.go_out();
+        equal
+    }
+
+    fn equals_within(&mut self, left: VertexId, right: VertexId) -> Result<bool, FaultId> {
         let (left, right) = (self.unify(left), self.unify(right));
         if left == right {
             return Ok(true);
@@ -78,18 +84,20 @@ impl Evaluator {
         let (one, other) = (self.heap.get(left), self.heap.get(right));
         let alike = one.is_list == other.is_list && one.is_struct == other.is_struct;
         let whole = one.choice.is_none() && one.fault.is_none();
-        if !alike || !whole || !(one.is_list || one.is_struct) || depth > MOST_NESTED {
+        if !alike || !whole || !(one.is_list || one.is_struct) {
             return Ok(self.same_value(left, right, 1));
         }
         let (one, other) = (self.members_of(left), self.members_of(right));
         if one.len() != other.len() {
             return Ok(false);
         }
-        for (label, member) in one {
+        for (at, (label, member)) in one.into_iter().enumerate() {
             self.tick()?;
-            let found = other.iter().find(|it| it.0 == label).map(|it| it.1);
+            // What is alike has its fields at the same places, mostly.
+            let found = other.get(at).filter(|it| it.0 == label);
+            let found = found.or_else(|| other.iter().find(|it| it.0 == label));
             match found {
-                Some(found) if self.equals(member, found, depth + 1)? => {}
+                Some(found) if self.equals(member, found.1)? => {}
                 _ => return Ok(false),
             }
         }

@@ -11,9 +11,6 @@ use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
 
 pub(crate) const REQUIRED: &str = "field is required but not present";
 
-/// How deep it is looked for errors.
-const MOST_NESTED: usize = 100;
-
 /// How deep what matches is looked through for what matches it again.
 const MOST_REPEATS: usize = 8;
 
@@ -363,10 +360,10 @@ impl Evaluator {
 
     /// What a schema is held against of a value that is no data yet: its regular fields, defaults
     /// taken; it is as open as data, and what it only requires is not there.
-    fn looked_at(&mut self, id: VertexId, depth: usize) -> Datum {
+    fn looked_at(&mut self, id: VertexId, depth: u32) -> Datum {
         let real = self.default_of(id).unwrap_or(id);
         let vertex = self.heap.get(real);
-        if depth > MOST_NESTED || vertex.fault.is_some() || self.tick().is_err() {
+        if depth > self.budget.depth || vertex.fault.is_some() || self.tick().is_err() {
             return Datum::Live(self.handle(id));
         }
         let vertex = self.heap.get(real);
@@ -546,12 +543,12 @@ impl Evaluator {
     }
 
     /// The first incomplete error of a value, or required field that it has not.
-    fn lacking(&mut self, id: VertexId, depth: usize) -> Option<Fault> {
+    fn lacking(&mut self, id: VertexId, depth: u32) -> Option<Fault> {
         let id = self.default_of(id)?;
         if let Some(fault) = self.heap.get(id).fault {
             return Some(self.heap.faults[fault].clone());
         }
-        if depth > MOST_NESTED || self.tick().is_err() {
+        if depth > self.budget.depth || self.tick().is_err() {
             return None;
         }
         for index in 0..self.heap.get(id).arcs.len() {

@@ -3,6 +3,7 @@
 use cue_host::{MEMORY, Options, SandboxRuntime};
 use cue_session::{
     Budget, Concreteness, Error, Input, NativeRuntime, Profile, ProgramSpec, Runtime, Source,
+    SyntaxStyle,
 };
 
 fn runtime() -> SandboxRuntime {
@@ -83,4 +84,20 @@ fn programs_without_end_are_stopped_alike_natively_and_in_the_sandbox() {
         played += 1;
     }
     assert!(played > 10, "{played} cases");
+}
+
+#[test]
+fn what_nests_as_deep_as_a_text_may_is_printed_alike() {
+    let (sandbox, native) = (runtime(), NativeRuntime::default());
+    let text = format!("x: {}1{}", "{b: ".repeat(4_000), "}".repeat(4_000));
+    for style in [SyntaxStyle::Eval, SyntaxStyle::Definition] {
+        let printed = |runtime: &dyn Runtime| {
+            let program = runtime.compile(spec(&text)).unwrap();
+            let mut session = runtime.start(&program, Vec::new(), Budget::DEFINITION).unwrap();
+            session.syntax("", style).unwrap().unwrap()
+        };
+        let (here, there) = (printed(&native), printed(&sandbox));
+        assert!(here == there, "{style:?}");
+        assert_eq!(here.matches("b:").count(), 4_000, "{style:?}");
+    }
 }

@@ -64,3 +64,13 @@ fn comments_of_a_field_are_told_apart() {
         }}}),
     );
 }
+
+#[test]
+fn a_type_that_holds_itself_ends_where_it_comes_again() {
+    check(
+        "parameter: #T\n#T: {v: int, l?: #T, r?: #T}",
+        &json!({"type": "object", "required": ["v"], "properties": {
+            "v": {"type": "integer"}, "l": {}, "r": {},
+        }}),
+    );
+}

@@ -17,7 +17,7 @@ parameter: [string]: {
 
 fn session(ticks: u64) -> Session {
     let program = Program::new(ProgramSpec {
-        sources: vec![Source::new("t.cue", &format!("import \"list\"\n{TEXT}"))],
+        sources: vec![Source::new("t.cue", format!("import \"list\"\n{TEXT}"))],
         packages: Vec::new(),
         profile: Profile::default(),
     });

@@ -33,7 +33,11 @@ pub(crate) fn shown(
 
 /// The text of a package with what it imports put in (O-81).
 pub(crate) fn inlined(sources: &[Source], packages: &[Package]) -> Option<String> {
-    apart(|| Some(started(sources, packages)?.inlined()))
+    apart(|| {
+        let mut evaluation = started(sources, packages)?;
+        let text = evaluation.inlined();
+        evaluation.unwritten().is_none().then_some(text)
+    })
 }
 
 /// Has something done where there is room for it.
@@ -62,7 +66,8 @@ fn printed(evaluation: &mut Evaluation, path: &str, names: Names) -> Option<Stri
     let id = evaluation.find(path).ok()??;
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);
-    Some(evaluation.declared_file(id, show, names))
+    let text = evaluation.declared_file(id, show, names);
+    evaluation.unwritten().is_none().then_some(text)
 }
 
 /// Nesting of evaluations, as the sandbox has it.

@@ -11,8 +11,6 @@ use crate::program::{At, Callee, ExprId, Plain};
 
 /// A list of lists.
 const OUTER: u32 = 1;
-/// Lists as deep as anybody writes them.
-const NESTED: u32 = 1_000;
 
 impl Evaluator {
     /// Whether a call lacks its first argument and so is a validator.
@@ -310,13 +308,13 @@ impl Evaluator {
                 Ok(lists)
             }
             Pass::LiveTree => {
-                let tree = self.tree(id, NESTED)?;
+                let tree = self.tree(id, self.budget.depth)?;
                 if let Datum::Live(_) = tree {
                     self.only_lists(&Datum::list(vec![tree.clone()]), function)?;
                 }
                 Ok(tree)
             }
-            Pass::Schema => self.tree(id, NESTED),
+            Pass::Schema => self.tree(id, self.budget.depth),
         }
     }
 

@@ -9,9 +9,6 @@ use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::program::{LabelKind, Presence};
 
-/// How deep values are looked through for what they lack.
-const DEPTH: usize = 100;
-
 impl Evaluator {
     /// All that is wrong with a text is one error with the others as its causes; it is part of no
     /// value, the call has the place of them (cue-errors 1.10).
@@ -104,10 +101,10 @@ impl Evaluator {
         id: VertexId,
         values: Concreteness,
         out: &mut Vec<Fault>,
-        depth: usize,
+        depth: u32,
     ) {
         let real = self.unify(id);
-        if depth > DEPTH || self.tick().is_err() {
+        if depth > self.budget.depth || self.tick().is_err() {
             return;
         }
         let Some(shown) = self.default_of(real).filter(|it| {
