@@ -271,7 +271,7 @@ impl Evaluator {
     /// where alternatives are held against a vertex its conjuncts have all been seen (cue-errors 2.2).
     fn last_references(&mut self, id: VertexId, out: &mut Vec<At>) {
         let mut id = id;
-        for _ in 0..MOST_ERRORS {
+        for _ in 0..MOST_LINKS {
             let mut last = None;
             let mut open: Vec<(ExprId, EnvId)> = Vec::new();
             for conjunct in self.heap.get(id).conjuncts.iter().rev().filter(|it| !it.late) {
@@ -317,5 +317,8 @@ impl Evaluator {
     }
 }
 
-/// Errors of one value that are kept.
-const MOST_ERRORS: usize = 50;
+/// Errors of one value that are kept: each that comes is put together with those before.
+const MOST_ERRORS: usize = 500;
+
+/// Values that are nothing but each other among which the last reference is looked for.
+const MOST_LINKS: usize = 50;

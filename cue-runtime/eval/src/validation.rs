@@ -14,7 +14,7 @@ use crate::validators::REQUIRED;
 const CYCLIC: &str = "cyclic reference to field ";
 
 /// Errors after which no more are looked for.
-const MOST_TOLD: usize = 10_000;
+const MOST_TOLD: usize = 100_000;
 
 /// Whether it is told that something is not there, which has its own rule where values are shared.
 fn is_lack(message: &str) -> bool {

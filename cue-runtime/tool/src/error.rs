@@ -46,7 +46,7 @@ impl From<cue_session::Error> for Error {
 }
 
 /// Longest error text: hostile input may produce any number of errors of any length.
-const LONGEST: usize = 64 << 10;
+const LONGEST: usize = 4 << 20;
 
 /// Each message, then an indented line for each of its positions.
 fn print(all: &[Diagnostic]) -> String {

@@ -215,6 +215,17 @@ fn long_lines_many_errors_and_bytes_that_are_no_text_stay_readable() {
 }
 
 #[test]
+fn in_plain_form_all_errors_are_told() {
+    let plain = |text: &str| told(&[("many.cue", text)], Verb::Export, Form::Plain);
+    let many: String = (0..12_000).map(|it| format!("f{it}: {it} & \"x\"\n")).collect();
+    assert_eq!(plain(&many).lines().count(), 3 * 12_000);
+    let one: String = (0..300).map(|it| format!("a: {it}\n")).collect();
+    assert_eq!(plain(&one).lines().count(), 3 * 299);
+    let long = "x".repeat(100_000);
+    assert!(plain(&format!("a: \"{long}\" & 1")).contains(&long));
+}
+
+#[test]
 fn what_spent_a_budget_is_named() {
     let text = "\
 a: b: 1
