@@ -463,46 +463,49 @@ pub(crate) fn is_complex(decls: &[Decl]) -> bool {
 
 /// Where each label stands (O-73).
 fn field_order(literals: &[Vec<String>]) -> Map<String, usize> {
-    let mut lists: Vec<Vec<&String>> = Vec::new();
-    for labels in literals {
-        if !labels.is_empty() {
-            lists.push(labels.iter().collect());
-        }
+    let mut numbers: Map<&str, usize> = Map::default();
+    let mut labels: Vec<&String> = Vec::new();
+    let mut lists: Vec<Vec<usize>> = Vec::new();
+    for literal in literals.iter().filter(|it| !it.is_empty()) {
+        let number = |label| {
+            let next = labels.len();
+            *numbers.entry(String::as_str(label)).or_insert_with(|| {
+                labels.push(label);
+                next
+            })
+        };
+        lists.push(literal.iter().map(number).collect());
     }
-    let mut need: Map<&String, i64> = Map::default();
+    // How many stand before each, and where it came to stand.
+    let mut need = vec![0; labels.len()];
     for list in &lists {
-        for (index, label) in list.iter().enumerate() {
-            *need.entry(label).or_default() += i64::from(index > 0);
-        }
+        list.iter().skip(1).for_each(|label| need[*label] += 1);
     }
     let mut order: Map<String, usize> = Map::default();
     let mut heads = vec![0; lists.len()];
+    // Lists before it are at their ends.
+    let mut from = 0;
     loop {
         let head = |list: usize, heads: &[usize]| lists[list].get(heads[list]).copied();
-        let free = (0..lists.len()).find(|list| {
-            head(*list, &heads).is_some_and(|it| need.get(it).is_none_or(|need| *need <= 0))
-        });
-        if let Some(list) = free {
-            if let Some(label) = head(list, &heads) {
-                let next = order.len();
-                if !order.contains_key(label) {
-                    order.insert(label.clone(), next);
-                    need.insert(label, -1);
-                }
-            }
-            heads[list] += 1;
-            if lists[list].len() - heads[list] > 1 {
-                if let Some(count) =
-                    head(list, &heads).and_then(|it| need.get_mut(it)).filter(|it| **it > 0)
-                {
-                    *count -= 1;
-                }
-            }
-            continue;
+        while from < lists.len() && head(from, &heads).is_none() {
+            from += 1;
         }
-        let Some(label) = (0..lists.len()).find_map(|list| head(list, &heads)) else {
-            return order;
+        let mut open = (from..lists.len()).filter_map(|list| Some((list, head(list, &heads)?)));
+        let Some((_, first)) = open.clone().next() else { return order };
+        let Some((list, label)) = open.find(|(_, label)| need[*label] <= 0) else {
+            need[first] = 0;
+            continue;
         };
-        need.insert(label, 0);
+        let next = order.len();
+        if !order.contains_key(labels[label]) {
+            order.insert(labels[label].clone(), next);
+            need[label] = -1;
+        }
+        heads[list] += 1;
+        if lists[list].len() - heads[list] > 1 {
+            if let Some(next) = head(list, &heads) {
+                need[next] -= i64::from(need[next] > 0);
+            }
+        }
     }
 }

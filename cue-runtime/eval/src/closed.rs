@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::groups::Groups;
+use crate::groups::{Groups, Order};
 use crate::heap::{COUNTS, Closed, Conjunct, FaultId, Rest, Source, State, Test, VertexId};
 use crate::longer::LENGTHS;
 use crate::number::Number;
@@ -94,11 +94,10 @@ impl Evaluator {
                         Test::Call(..) | Test::Match(..) => failed,
                     };
                 // Of those that ask the same the last one is told.
-                let again = tests[place + 1..].iter().any(|it| it.0.is(test));
-                let skipped = skipped || again;
-                let Err(fault) = (if skipped { Ok(()) } else { self.passes(id, test, *at) }) else {
+                if skipped || tests[place + 1..].iter().any(|it| it.0.is(test)) {
                     continue;
-                };
+                }
+                let Err(fault) = self.passes(id, test, *at) else { continue };
                 // What has failed below is not looked at.
                 let asks = matches!(test, Test::Call(..) | Test::Match(..));
                 if asks && !failed && self.fails_for_good(id) {
@@ -362,10 +361,15 @@ impl Evaluator {
         if closing.is_empty() {
             return None;
         }
+        // Each field is held against each of them.
+        if closing.len() > MOST_GROUPS {
+            self.ticks += closing.len() as u64 / 4;
+            self.tick().ok()?;
+        }
         let arc = &self.heap.get(id).arcs[index];
         let (field, named) = (arc.vertex, arc.groups.clone());
         let itself = self.is_itself(field).then(|| self.definitions_around(id));
-        let sorted = named.is_sorted();
+        let order = named.order();
         // Of definitions within definitions there are as many as these are deep: both are gone through once.
         let mut rest = &named[..];
         closing.iter().copied().find(|group| {
@@ -373,30 +377,31 @@ impl Evaluator {
             if itself.as_ref().is_some_and(|around| !around.contains(group)) {
                 return true;
             }
-            let names = if sorted {
+            let names = if order == Order::Sorted {
                 let before = rest.iter().take_while(|it| *it < group).count();
                 rest = &rest[before..];
                 rest.first() == Some(group)
             } else {
                 named.contains(group)
             };
-            !names && !self.allows(id, index, *group)
+            !names && !self.allows(id, index, *group, order)
         })
     }
 
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
-    /// any field but of what is embedded with the group (C-13).
-    pub(crate) fn allows(&mut self, id: VertexId, index: usize, group: u32) -> bool {
+    /// any field but of what is embedded with the group (C-13). `order` is that of the field's.
+    pub(crate) fn allows(&mut self, id: VertexId, index: usize, group: u32, order: Order) -> bool {
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
         let label = arc.label;
-        if self.counts_for(&arc.groups, group) || self.opened_beside(id, group, &arc.groups) {
+        if self.counts_for(&arc.groups, group, order) || self.opened_beside(id, group, &arc.groups)
+        {
             return true;
         }
         let patterns = vertex.patterns.clone();
-        patterns
-            .iter()
-            .any(|it| self.counts_for(&it.groups, group) && self.pattern_matches(it, label))
+        patterns.iter().any(|it| {
+            self.counts_for(&it.groups, group, Order::Unknown) && self.pattern_matches(it, label)
+        })
     }
 
     /// Makes what a closed struct does not allow an error.
@@ -528,9 +533,9 @@ impl Evaluator {
 
     /// Whether what has these marks is vouched for in a group: by the group itself, or because it
     /// stands beside what the group closes.
-    fn counts_for(&self, marks: &Groups, group: u32) -> bool {
-        marks.contains(&group)
-            || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.contains(it)))
+    fn counts_for(&self, marks: &Groups, group: u32, order: Order) -> bool {
+        marks.has(group, order)
+            || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.has(*it, order)))
             || self.is_embedded_beside(marks, group)
     }
 

@@ -62,7 +62,7 @@ impl Evaluator {
                     for groups in work.seen.of((expr, env)).take(MOST_COMPARED) {
                         met = true;
                         compared += groups.len();
-                        if conjunct.groups.iter().all(|it| groups.contains(it)) {
+                        if groups.includes(&conjunct.groups) {
                             return;
                         }
                     }

@@ -1,5 +1,6 @@
 //! Sets of closing values, shared by all that belong to the same ones.
 
+use std::cmp::Ordering;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -12,6 +13,13 @@ use smallvec::SmallVec;
 pub(crate) struct Groups(Option<Arc<Members>>);
 
 type Members = SmallVec<[u32; 4]>;
+
+/// What is known of the order of groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Sorted,
+    Unknown,
+}
 
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
@@ -62,9 +70,12 @@ impl Groups {
         }
         let before = self.len();
         let sorted = before > FEW_GROUPS && self.is_sorted();
-        let has =
-            |it: &u32| if sorted { self.binary_search(it).is_ok() } else { self.contains(it) };
-        if (before <= FEW_GROUPS || sorted) && more.iter().all(has) {
+        // A few are searched for, of many both are gone through once.
+        let has_all = || match sorted && more.len() * 8 < before {
+            true => more.iter().all(|it| self.binary_search(it).is_ok()),
+            false => self.includes(more),
+        };
+        if (before <= FEW_GROUPS || sorted) && has_all() {
             return false;
         }
         let members = self.members();
@@ -83,6 +94,31 @@ impl Groups {
             }
         }
         members.len() > before
+    }
+
+    /// Whether a group is in it; of what is known to be in order it is searched for.
+    pub(crate) fn has(&self, group: u32, order: Order) -> bool {
+        match order {
+            Order::Sorted if self.len() > FEW_GROUPS => self.binary_search(&group).is_ok(),
+            Order::Sorted | Order::Unknown => self.contains(&group),
+        }
+    }
+
+    /// Whether they are in order.
+    pub(crate) fn order(&self) -> Order {
+        if self.is_sorted() { Order::Sorted } else { Order::Unknown }
+    }
+
+    /// Whether it has all of `others`. Mostly both are in one order: then each is gone through once.
+    pub(crate) fn includes(&self, others: &Self) -> bool {
+        let mut rest = &self[..];
+        others.iter().all(|group| match rest.iter().position(|it| it == group) {
+            Some(at) => {
+                rest = &rest[at + 1..];
+                true
+            }
+            None => self.contains(group),
+        })
     }
 
     /// Bytes it takes that are not counted with what holds it.
@@ -116,6 +152,30 @@ impl<'a> IntoIterator for &'a Groups {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+/// Groups that something came with, and what tells most others apart from them.
+pub(crate) struct Known {
+    groups: Groups,
+    sum: u64,
+}
+
+impl Known {
+    pub(crate) fn new(groups: &Groups) -> Self {
+        let mut groups = groups.clone();
+        groups.settle();
+        let sum = groups.iter().map(|it| u64::from(*it)).sum();
+        Self { groups, sum }
+    }
+
+    /// Whether it has all of the others.
+    pub(crate) fn includes(&self, others: &Self) -> bool {
+        match self.groups.len().cmp(&others.groups.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => self.sum == others.sum && self.groups == others.groups,
+            Ordering::Greater => self.groups.includes(&others.groups),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! something in it (cue-errors 1.3).
 
 use crate::evaluator::Evaluator;
+use crate::groups::Order;
 use crate::heap::{State, VertexId};
 use crate::program::{LabelKind, Presence};
 
@@ -45,7 +46,7 @@ impl Evaluator {
     fn has_element(&mut self, id: VertexId, index: usize, group: u32) -> bool {
         let rest = &self.heap.get(id).rest;
         rest.iter().any(|it| it.first <= index && it.groups.contains(&group))
-            || self.allows(id, index, group)
+            || self.allows(id, index, group, Order::Unknown)
     }
 
     /// Whether a list is longer than what closes it.

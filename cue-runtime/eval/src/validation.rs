@@ -114,6 +114,16 @@ fn tell_again(told: Vec<Diagnostic>, walk: &mut Walk) {
 impl Evaluation {
     /// Every error at or below a vertex; also what is not concrete, if it has to be.
     pub fn validate(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
+        let mut found = self.validated_apart(id, values);
+        // Who spent the budget may have given up something that did not matter to him: it is not all there is.
+        if !found.iter().any(|it| it.kind == Kind::Budget) {
+            found.extend(self.spent());
+        }
+        found
+    }
+
+    /// The same; what was shared is looked at once more where something is wrong.
+    fn validated_apart(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let found = self.validated(id, values);
         let wrong = found.iter().any(|it| it.kind == Kind::Permanent || it.message == REQUIRED);
         if !wrong || !self.evaluator.ahead.shares || self.evaluator.ahead.copies {

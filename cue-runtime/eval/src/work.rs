@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use cue_map::Map;
 
-use crate::groups::Groups;
+use crate::groups::{Groups, Known};
 use crate::heap::{
     CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, Pattern, VertexId,
 };
@@ -76,7 +76,7 @@ pub(crate) struct Work {
     /// The newest group of a conjunct that was met: a newer one has not been.
     pub(crate) newest_group: u32,
     /// Vertices that were taken, and in which `x...`; for which closing values.
-    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Groups>,
+    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Known>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
     /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
