@@ -8,7 +8,7 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::groups::{Groups, Order};
+use crate::groups::{FEW_COUNTED, Groups, Order};
 use crate::heap::{COUNTS, Closed, Conjunct, FaultId, Rest, Source, State, Test, VertexId};
 use crate::longer::LENGTHS;
 use crate::number::Number;
@@ -362,9 +362,8 @@ impl Evaluator {
             return None;
         }
         // Each field is held against each of them.
-        if closing.len() > MOST_GROUPS {
-            self.ticks += closing.len() as u64 / 4;
-            self.tick().ok()?;
+        if closing.len() > FEW_COUNTED {
+            self.tick_for(closing.len() as u64 / 4).ok()?;
         }
         let arc = &self.heap.get(id).arcs[index];
         let (field, named) = (arc.vertex, arc.groups.clone());

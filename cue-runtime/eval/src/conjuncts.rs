@@ -68,8 +68,7 @@ impl Evaluator {
                     }
                     // What comes anew in each round has to come to an end.
                     if compared > FEW_COMPARED {
-                        self.ticks += compared as u64;
-                        if self.tick().is_err() {
+                        if self.tick_for(compared as u64).is_err() {
                             return;
                         }
                     }

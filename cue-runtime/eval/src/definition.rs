@@ -9,9 +9,8 @@ use cue_definition::{
 use cue_syntax::Experiment;
 
 use crate::attach::put;
-use crate::error::{Fault, Kind};
 use crate::evaluation::{Evaluation, compile_text};
-use crate::evaluator::{Budget, Evaluator, TOO_DEEP};
+use crate::evaluator::{Budget, Evaluator};
 use crate::export::Style;
 use crate::found::{found, found_labels};
 use crate::heap::{FaultId, VertexId};
@@ -55,14 +54,14 @@ impl Evaluator {
     fn whole_package(&mut self, text: Option<String>) -> String {
         self.unwritten = None;
         text.unwrap_or_else(|| {
-            self.is_unwritten(self.root);
+            self.leave_unwritten(self.root);
             String::new()
         })
     }
 
     /// The text that is asked for is not all there is: this nests too deeply.
-    pub(crate) fn is_unwritten(&mut self, id: VertexId) -> FaultId {
-        let mut fault = Fault::new(Kind::Budget, TOO_DEEP, self.first_position(id));
+    pub(crate) fn leave_unwritten(&mut self, id: VertexId) -> FaultId {
+        let mut fault = self.too_deep(id);
         fault.place = Some(id);
         let fault = self.heap.fault(fault);
         self.unwritten = Some(fault);
@@ -82,7 +81,7 @@ impl Evaluator {
         let files = parsed(&self.program);
         let found = cue_definition::sources(&files, evaluate, wanted, marks, manner, outward);
         if found.too_deep {
-            self.is_unwritten(self.root);
+            self.leave_unwritten(self.root);
         }
         found
     }
@@ -114,7 +113,7 @@ impl Evaluator {
         let merged =
             cue_definition::merged(&files, evaluate, (&exprs, &place), &found, manner, leads);
         if merged.too_deep {
-            self.is_unwritten(id);
+            self.leave_unwritten(id);
         }
         // A part that a definition closes is one (O-77), but not what a call closes.
         let closed = is_struct && leads.is_some_and(|it| it.is_closed) && !merged.embeds_definition;

@@ -515,42 +515,43 @@ impl Evaluation {
     }
 
     /// Why the text that was asked for last is not all there is, if it is not: it nests too deeply, or needs
-    /// more memory than there is.
+    /// more memory than there is. It is told once.
     pub fn unwritten(&mut self) -> Option<Diagnostic> {
-        let fault = self.evaluator.unwritten?;
+        let fault = self.evaluator.unwritten.take()?;
         self.diagnostic(fault).into_iter().next()
+    }
+
+    /// For the next text: nothing of it is left out yet.
+    pub(crate) fn writer(&mut self) -> &mut Evaluator {
+        self.evaluator.unwritten = None;
+        &mut self.evaluator
     }
 
     /// As CUE text.
     pub fn syntax(&mut self, id: VertexId, style: Style) -> String {
-        self.evaluator.unwritten = None;
-        self.evaluator.syntax(id, style)
+        self.writer().syntax(id, style)
     }
 
     /// As CUE text with the parts that `show` names; fields of the root without braces.
     pub fn shown(&mut self, id: VertexId, show: Show) -> String {
-        self.evaluator.unwritten = None;
-        self.evaluator.shown(id, show)
+        self.writer().shown(id, show)
     }
 
     /// As one CUE expression, with the parts that `show` names.
     pub fn text(&mut self, id: VertexId, show: Show) -> String {
-        self.evaluator.unwritten = None;
-        self.evaluator.expression_text(id, show)
+        self.writer().expression_text(id, show)
     }
 
     /// Its declarations as one CUE expression: merged, not evaluated.
     pub fn declared(&mut self, id: VertexId, show: Show, names: Names) -> String {
         self.validated(self.evaluator.root, Concreteness::Optional);
-        self.evaluator.unwritten = None;
-        self.evaluator.declared_text(id, show, names)
+        self.writer().declared_text(id, show, names)
     }
 
     /// The same as a file that stands alone.
     pub fn declared_file(&mut self, id: VertexId, show: Show, names: Names) -> String {
         self.validated(self.evaluator.root, Concreteness::Optional);
-        self.evaluator.unwritten = None;
-        self.evaluator.declared_file(id, show, names)
+        self.writer().declared_file(id, show, names)
     }
 
     /// In few words.

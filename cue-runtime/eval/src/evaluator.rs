@@ -344,6 +344,12 @@ impl Evaluator {
         self.fits_memory()
     }
 
+    /// Counts so much work at once.
+    pub(crate) fn tick_for(&mut self, work: u64) -> Result<(), FaultId> {
+        self.ticks += work;
+        self.tick()
+    }
+
     /// Bytes of everything but the texts that were put together.
     fn counted(&self) -> u64 {
         self.heap.bytes() + (self.labels.grown() * LABEL_BYTES) as u64 + self.bytes
@@ -454,10 +460,15 @@ impl Evaluator {
     /// One step further into what is being looked at; [`Self::go_out`] follows, unless that is too deep.
     pub(crate) fn go_in(&mut self, id: VertexId) -> Result<(), Fault> {
         if self.nested > MOST_NESTED {
-            return Err(Fault::new(Kind::Budget, TOO_DEEP, self.first_position(id)));
+            return Err(self.too_deep(id));
         }
         self.nested += 1;
         Ok(())
+    }
+
+    /// The error of a value that nests deeper than it may.
+    pub(crate) fn too_deep(&self, id: VertexId) -> Fault {
+        Fault::new(Kind::Budget, TOO_DEEP, self.first_position(id))
     }
 
     pub(crate) fn go_out(&mut self) {

@@ -21,6 +21,9 @@ pub(crate) enum Order {
     Unknown,
 }
 
+/// As many are gone through without being counted as work.
+pub(crate) const FEW_COUNTED: usize = 64;
+
 /// As many are put in order anew with each that comes.
 const FEW_GROUPS: usize = 8;
 

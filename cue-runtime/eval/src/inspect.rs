@@ -85,8 +85,7 @@ impl Node {
 impl Evaluation {
     /// Everything about a node.
     pub fn inspect(&mut self, id: VertexId) -> Node {
-        let it = &mut self.evaluator;
-        it.unwritten = None;
+        let it = self.writer();
         let real = it.unify(id);
         let mut node = Node::open(Kinds::BOTTOM);
         let shown = it.default_of(real).unwrap_or(real);

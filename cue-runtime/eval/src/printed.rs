@@ -335,7 +335,7 @@ impl Evaluator {
         }
         self.tick()?;
         if depth > self.budget.depth as usize {
-            return Err(self.is_unwritten(id));
+            return Err(self.leave_unwritten(id));
         }
         if self.used() + (WRITTEN_BYTES + length) as u64 > self.budget.bytes {
             let fault = self.out_of("memory");

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
-use crate::groups::{Groups, Known};
+use crate::groups::{FEW_COUNTED, Groups, Known};
 use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Source, State, VertexId, Way, kept};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
@@ -13,9 +13,6 @@ use crate::work::{Parked, Work};
 
 /// References one conjunct may come through; more is recursion without end (S-64).
 const MOST_LINKS: u32 = 4_000;
-
-/// Closing values of a conjunct that are not counted as work.
-const FEW_GROUPS: usize = 64;
 
 /// References after which the scalar that is found is taken, not what it is made of: a chain of them
 /// would be followed to its end from each of its links.
@@ -57,11 +54,9 @@ impl Evaluator {
         let (target, reach) = self.behind(target);
         let opened = conjunct.closes_as().filter(|it| self.opened.contains(it));
         let new = work.brings_group(&conjunct.groups);
-        if conjunct.groups.len() > FEW_GROUPS {
-            self.ticks += conjunct.groups.len() as u64 / 64;
-            if self.tick().is_err() {
-                return;
-            }
+        let many = conjunct.groups.len();
+        if many > FEW_COUNTED && self.tick_for(many as u64 / 64).is_err() {
+            return;
         }
         let groups = Known::new(&conjunct.groups);
         let mut seen = work.seen_vertices.of((target, opened));

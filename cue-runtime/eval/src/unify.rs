@@ -4,7 +4,7 @@
 
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Evaluator, TOO_DEEP};
+use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
 use crate::program::{Callee, Code, Label, Plain};
@@ -60,8 +60,7 @@ impl Evaluator {
             self.inlining.push(self.written_as(id));
         }
         if self.depth > self.budget.depth {
-            let at = self.first_position(id);
-            self.raise(id, Fault::new(Kind::Budget, TOO_DEEP, at));
+            self.raise(id, self.too_deep(id));
         } else if !named && self.inlines_without_end() {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
         } else {

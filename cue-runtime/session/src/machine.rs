@@ -145,7 +145,13 @@ impl Machine {
             Call::Syntax(path, style) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                whole(it, |it| Ok(Answer::Text(Some(written(it, id, path, style)?))))
+                whole(it, |it| {
+                    let text = written(it, id, path, style)?;
+                    match it.unwritten() {
+                        Some(wrong) => Err(diagnostics(vec![wrong])),
+                        None => Ok(Answer::Text(Some(text))),
+                    }
+                })
             }
             Call::Validate(path, how) => {
                 let it = self.evaluation()?;
@@ -366,33 +372,17 @@ fn written(
         SyntaxStyle::Eval => Style::Eval,
         SyntaxStyle::EvalWith(shown) => {
             let unmet = if shown.wrong { Ok(None) } else { it.unmet(id) };
-            if let Some(wrong) = unmet.map_err(diagnostics)? {
-                return Ok(format!("_|_ // {}: {}\n", wrong.path, wrong.message));
-            }
-            let text = it.shown(id, parts(*shown));
-            return all_of(it, text);
+            return Ok(match unmet.map_err(diagnostics)? {
+                Some(wrong) => format!("_|_ // {}: {}\n", wrong.path, wrong.message),
+                None => it.shown(id, parts(*shown)),
+            });
         }
         SyntaxStyle::Final => Style::Final,
-        SyntaxStyle::Exported => {
-            let text = it.shown(id, Show::new(Style::Final, Show::DOCS));
-            return all_of(it, text);
-        }
-        SyntaxStyle::Definition if path.is_empty() => {
-            let text = it.definition();
-            return all_of(it, text);
-        }
+        SyntaxStyle::Exported => return Ok(it.shown(id, Show::new(Style::Final, Show::DOCS))),
+        SyntaxStyle::Definition if path.is_empty() => return Ok(it.definition()),
         SyntaxStyle::Definition => Style::Definition,
     };
-    let text = it.syntax(id, style);
-    all_of(it, text)
-}
-
-/// A text that was just written, unless it is not all there is.
-fn all_of(it: &mut Evaluation, text: String) -> Result<String, Vec<Diagnostic>> {
-    match it.unwritten() {
-        Some(wrong) => Err(diagnostics(vec![wrong])),
-        None => Ok(text),
-    }
+    Ok(it.syntax(id, style))
 }
 
 /// What is shown of a value, as the evaluator counts it.

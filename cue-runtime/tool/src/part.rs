@@ -36,7 +36,7 @@ pub(crate) fn inlined(sources: &[Source], packages: &[Package]) -> Option<String
     apart(|| {
         let mut evaluation = started(sources, packages)?;
         let text = evaluation.inlined();
-        evaluation.unwritten().is_none().then_some(text)
+        all_of(&mut evaluation, text)
     })
 }
 
@@ -67,6 +67,11 @@ fn printed(evaluation: &mut Evaluation, path: &str, names: Names) -> Option<Stri
     let parts = Show::DOCS | Show::ATTRIBUTES | Show::OPTIONAL | Show::DEFINITIONS;
     let show = Show::new(Style::Definition, parts);
     let text = evaluation.declared_file(id, show, names);
+    all_of(evaluation, text)
+}
+
+/// A text that was just written, unless it is not all there is.
+fn all_of(evaluation: &mut Evaluation, text: String) -> Option<String> {
     evaluation.unwritten().is_none().then_some(text)
 }
 
