@@ -71,8 +71,9 @@ impl Machine {
     pub fn call(&mut self, call: &Call) -> Answer {
         let answer = self.answer(call);
         let evaluation = self.session.as_mut().and_then(|it| it.evaluation.as_mut());
-        match (answer, evaluation.and_then(Evaluation::unread)) {
-            (Ok(_), Some(spent)) => Answer::Diagnostics(diagnostics(vec![spent])),
+        let left_out = |it: &mut Evaluation| it.unread().or_else(|| it.unwritten());
+        match (answer, evaluation.and_then(left_out)) {
+            (Ok(_), Some(wrong)) => Answer::Diagnostics(diagnostics(vec![wrong])),
             (Ok(answer), None) => answer,
             (Err(all), _) => Answer::Diagnostics(all),
         }
@@ -145,13 +146,7 @@ impl Machine {
             Call::Syntax(path, style) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
-                whole(it, |it| {
-                    let text = written(it, id, path, style)?;
-                    match it.unwritten() {
-                        Some(wrong) => Err(diagnostics(vec![wrong])),
-                        None => Ok(Answer::Text(Some(text))),
-                    }
-                })
+                whole(it, |it| Ok(Answer::Text(Some(written(it, id, path, style)?))))
             }
             Call::Validate(path, how) => {
                 let it = self.evaluation()?;
