@@ -386,9 +386,9 @@ impl<'a> Printer<'a> {
             Some(inner) if named(inner) => field,
             _ => self.commented(field, file),
         };
-        let comments = &commented.comments;
+        let comments = commented.comments();
         if kept && !comments.above.is_empty() && !merged.docs.contains(&comments.above) {
-            merged.apart |= merged.docs.is_empty() && commented.apart;
+            merged.apart |= merged.docs.is_empty() && commented.is_apart();
             merged.docs.push(comments.above.clone());
         }
         let known = merged.below.iter().any(|it| it.0 == comments.below);
@@ -397,7 +397,7 @@ impl<'a> Printer<'a> {
             let gap = comments.gap || !merged.below.is_empty();
             merged.below.push((comments.below.clone(), gap));
         }
-        merged.documented |= braces == Braces::Written && !field.docs.is_empty();
+        merged.documented |= braces == Braces::Written && field.docs.is_some();
         let kept = self.keeps_attributes();
         for attribute in field.attributes.iter().filter(|_| kept) {
             let text = format!("@{}({})", attribute.name, attribute.body);

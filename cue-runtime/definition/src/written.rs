@@ -193,7 +193,7 @@ impl<'a> Printer<'a> {
     pub(crate) fn commented(&self, field: &'a Field, file: usize) -> &'a Field {
         let (mut commented, mut next) = (field, field);
         while let Some(inner) = self.shorthand(next, file) {
-            if inner.comments.outer || !inner.comments.below.is_empty() {
+            if inner.comments().outer || !inner.comments().below.is_empty() {
                 commented = inner;
             }
             next = inner;
@@ -323,7 +323,7 @@ impl<'a> Printer<'a> {
         }
         // The comment above `a: b: 1` stands there alone.
         let commented = self.commented(field, file);
-        let comments = &commented.comments;
+        let comments = commented.comments();
         let kept = |it: &[String]| !it.is_empty() && self.docs == Docs::Kept;
         let own = braces == Braces::Written && kept(&comments.above);
         let docs = own.then(|| comments.above.clone()).into_iter().collect();
@@ -335,14 +335,14 @@ impl<'a> Printer<'a> {
         Item::Field(Declared {
             docs,
             below: below.into_iter().collect(),
-            apart: commented.apart,
+            apart: commented.is_apart(),
             label,
             alias: value_alias,
             value,
             attributes,
             place,
             spread: self.spread,
-            documented: braces == Braces::Written && !field.docs.is_empty(),
+            documented: braces == Braces::Written && field.docs.is_some(),
         })
     }
 }

@@ -222,8 +222,9 @@ impl Evaluator {
                 return;
             }
         }
+        // Where the name is not named, what it holds for is in one environment.
         let name = pattern.alias.then(|| self.labels.name(label));
-        let key = (pattern.value, pattern.env, label);
+        let key = (pattern.value, pattern.env, pattern.alias.then_some(label));
         let env = match self.pattern_envs.get(&key) {
             Some(env) => *env,
             None => {

@@ -44,10 +44,10 @@ pub fn extend(program: &mut Program, name: &str, text: &str) -> Result<ExprId, V
     let taken = std::mem::replace(program, Program::empty());
     let mut compiler = Compiler::new(taken, &[]);
     let source = Source::new(name, text);
-    let parsed = compiler.parse(&source);
+    let mut parsed = compiler.parse(&source);
     let shared = fields.into_iter().map(|it| (compiler.program.labels.name(it), it));
     let shared: Map<Arc<str>, Label> = shared.collect();
-    let root = compiler.file(&parsed, &shared);
+    let root = compiler.file(&mut parsed, &shared);
     *program = compiler.program;
     if compiler.errors.is_empty() { Ok(root) } else { Err(told(compiler.errors)) }
 }
@@ -72,7 +72,7 @@ pub(crate) fn attach(program: &mut Program, fill: Fill<'_>) -> Result<ExprId, Ve
         let label = compiler.program.labels.identifier(&name);
         shared.insert(name, label);
     }
-    let root = compiler.file(&file, &shared);
+    let root = compiler.file(&mut file, &shared);
     *program = compiler.program;
     if compiler.errors.is_empty() { Ok(root) } else { Err(told(compiler.errors)) }
 }
@@ -114,10 +114,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
             value_alias: None,
             value,
             attributes: ThinVec::new(),
-            docs: ThinVec::new(),
-            breaks: ThinVec::new(),
-            comments: cue_syntax::ast::Comments::default(),
-            apart: false,
+            docs: None,
             span,
             label_span: span,
         }))

@@ -202,7 +202,7 @@ pub(crate) struct Evaluator {
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     /// The value for which a function is being called.
     pub(crate) calling: Option<VertexId>,
-    pub(crate) pattern_envs: Map<(ExprId, EnvId, Label), EnvId>,
+    pub(crate) pattern_envs: Map<(ExprId, EnvId, Option<Label>), EnvId>,
     pub(crate) anonymous: Map<(ExprId, EnvId), VertexId>,
     /// Expressions of the values without a place that are being evaluated.
     pub(crate) inlining: Vec<Option<ExprId>>,

@@ -3,34 +3,46 @@
 use std::sync::Arc;
 
 use crate::program::{Label, LabelKind};
-use cue_map::Map;
+use cue_map::Places;
 
 /// A name: what it labels, its text, and the package that a hidden one belongs to.
 type Name = (LabelKind, Arc<str>, u32);
 
-/// Names in the order they came, found by text.
+/// As many are found fastest by looking at each.
+const FEW: usize = 8;
+
+/// Names in the order they came, found by what they are.
 #[derive(Clone, Debug, Default)]
 struct Names {
     all: Vec<Name>,
-    /// The first label of a text.
-    by_text: Map<Arc<str>, Label>,
-    /// The next label of the same text, of another kind or package.
-    next: Map<Label, Label>,
+    /// Once there are more than [`FEW`]: by the text, which the names keep.
+    places: Option<Places>,
 }
 
 impl Names {
-    /// The labels of a text.
-    fn of_text(&self, text: &str) -> impl Iterator<Item = Label> {
-        let first = self.by_text.get(text).copied();
-        std::iter::successors(first, |it| self.next.get(it).copied())
+    /// Where a name is.
+    fn place(&self, kind: LabelKind, text: &str, package: u32) -> Option<usize> {
+        let is = |at: usize| {
+            let it = &self.all[at];
+            it.0 == kind && it.2 == package && *it.1 == *text
+        };
+        match &self.places {
+            Some(places) => places.find(text, is),
+            None => (0..self.all.len()).find(|at| is(*at)),
+        }
     }
 
-    /// One more label, or several linked ones, of a text.
-    fn link(&mut self, text: Arc<str>, label: Label) {
-        match self.of_text(&text).last() {
-            Some(last) => self.next.insert(last, label),
-            None => self.by_text.insert(text, label),
+    /// One that is not there yet.
+    fn push(&mut self, name: Name) {
+        let at = self.all.len();
+        self.all.push(name);
+        let noted = match &mut self.places {
+            Some(places) => places.push(&*self.all[at].1, at),
+            None => at < FEW,
         };
+        if !noted {
+            self.places = Places::of(self.all.iter().map(|it| &*it.1).enumerate());
+        }
     }
 }
 
@@ -68,28 +80,20 @@ impl Labels {
             LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
             LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
         };
-        for names in [&*self.known, &self.own] {
-            let same = |label: &Label| {
-                self.entry(*label).is_some_and(|it| it.0 == kind && it.2 == package)
-            };
-            if let Some(label) = names.of_text(name).find(same) {
-                return label;
-            }
+        if let Some(at) = self.known.place(kind, name, package) {
+            return Label::at(at);
         }
-        let text = shared.map_or_else(|| name.into(), Arc::clone);
-        let label = self.new_label((kind, text.clone(), package));
-        self.own.link(text, label);
-        label
+        let known = self.known.all.len();
+        if let Some(at) = self.own.place(kind, name, package) {
+            return Label::at(known + at);
+        }
+        self.own.push((kind, shared.map_or_else(|| name.into(), Arc::clone), package));
+        Label::at(known + self.own.all.len() - 1)
     }
 
     /// How many labels have come beside those that were known.
     pub(crate) fn grown(&self) -> usize {
         self.own.all.len()
-    }
-
-    fn new_label(&mut self, name: Name) -> Label {
-        self.own.all.push(name);
-        Label::at(self.known.all.len() + self.own.all.len() - 1)
     }
 
     /// What is there from now on is shared by copies.
@@ -102,11 +106,7 @@ impl Labels {
             return;
         }
         let known = Arc::make_mut(&mut self.known);
-        known.all.append(&mut self.own.all);
-        known.next.extend(self.own.next.drain());
-        for (text, labels) in self.own.by_text.drain() {
-            known.link(text, labels);
-        }
+        std::mem::take(&mut self.own).all.into_iter().for_each(|it| known.push(it));
     }
 
     /// From now on hidden names are those of the package with this import path; gives what they

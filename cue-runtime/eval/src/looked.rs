@@ -21,7 +21,7 @@ impl Evaluator {
             }
             Some(Datum::List(items)) => {
                 let items: Vec<Datum> = items.iter().cloned().collect();
-                items.iter().map(|it| self.live(it)).collect()
+                items.into_iter().map(|it| self.live(it)).collect()
             }
             _ => Vec::new(),
         }

@@ -2,38 +2,70 @@
 
 use std::hash::Hash;
 
-use cue_map::Map;
-use smallvec::SmallVec;
+use cue_map::Places;
 
 /// As many are found fastest by looking at each.
 const FEW: usize = 12;
 
+/// No further entry.
+const NONE: u32 = u32::MAX;
+
 /// Entries in order, found by key; keys may repeat.
 pub(crate) struct Met<K, V> {
-    entries: Vec<(K, V)>,
-    /// Places by key, once there were more than [`FEW`].
-    places: Map<K, SmallVec<[u32; 1]>>,
+    entries: Vec<Entry<K, V>>,
+    /// Where the first entry of each key is, once there were more than [`FEW`].
+    places: Option<Places>,
+}
+
+struct Entry<K, V> {
+    key: K,
+    value: V,
+    /// The next of this key.
+    next: u32,
+    /// Of the first of a key: the last one.
+    last: u32,
 }
 
 impl<K, V> Default for Met<K, V> {
     fn default() -> Self {
-        Self { entries: Vec::new(), places: Map::default() }
+        Self { entries: Vec::new(), places: None }
     }
 }
 
 impl<K: Copy + Eq + Hash, V> Met<K, V> {
     pub(crate) fn push(&mut self, key: K, value: V) -> usize {
         let at = self.entries.len();
-        self.entries.push((key, value));
-        if at + 1 > FEW {
-            if self.places.is_empty() {
-                for (at, (key, _)) in self.entries[..at].iter().enumerate() {
-                    self.places.entry(*key).or_default().push(at as u32);
-                }
-            }
-            self.places.entry(key).or_default().push(at as u32);
+        self.entries.push(Entry { key, value, next: NONE, last: at as u32 });
+        if self.places.is_some() {
+            self.note(at);
+        } else if at == FEW {
+            self.find_places();
         }
         at
+    }
+
+    /// Notes where an entry is, those before it are noted already.
+    fn note(&mut self, at: usize) {
+        let Some(places) = &mut self.places else { return };
+        let entries = &mut self.entries;
+        let key = entries[at].key;
+        match places.find(&key, |it| entries[it].key == key) {
+            Some(first) => {
+                let last = std::mem::replace(&mut entries[first].last, at as u32);
+                entries[last as usize].next = at as u32;
+            }
+            None if places.push(&key, at) => {}
+            None => self.find_places(),
+        }
+    }
+
+    #[cold]
+    fn find_places(&mut self) {
+        self.places = Some(Places::with_room(self.entries.len()));
+        for (at, it) in self.entries.iter_mut().enumerate() {
+            (it.next, it.last) = (NONE, at as u32);
+        }
+        (0..self.entries.len()).for_each(|at| self.note(at));
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -42,45 +74,45 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
 
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
-        if !self.places.is_empty() {
-            self.places.clear();
-        }
+        self.places = None;
     }
 
     /// All of a key, the oldest first.
     pub(crate) fn of(&self, key: K) -> impl Iterator<Item = &V> {
-        let few = self.places.is_empty();
+        let few = self.places.is_none();
         let each = if few { &self.entries[..] } else { &[] };
-        let placed = if few { &[][..] } else { self.places.get(&key).map_or(&[][..], |it| it) };
-        let each = each.iter().filter(move |it| it.0 == key);
-        each.chain(placed.iter().map(|at| &self.entries[*at as usize])).map(|it| &it.1)
+        let first = if few { None } else { self.place(key) };
+        let placed = std::iter::successors(first, |at| {
+            let next = self.entries[*at].next;
+            (next != NONE).then_some(next as usize)
+        });
+        let each = each.iter().filter(move |it| it.key == key);
+        each.chain(placed.map(|at| &self.entries[at])).map(|it| &it.value)
     }
 
     /// The place of the first of a key.
     pub(crate) fn place(&self, key: K) -> Option<usize> {
-        if self.places.is_empty() {
-            return self.entries.iter().position(|it| it.0 == key);
+        match &self.places {
+            None => self.entries.iter().position(|it| it.key == key),
+            Some(places) => places.find(&key, |at| self.entries[at].key == key),
         }
-        self.places.get(&key).and_then(|all| all.first()).map(|at| *at as usize)
     }
 
     /// Forgets the newest of a key whose value passes.
     pub(crate) fn forget(&mut self, key: K, which: impl Fn(&V) -> bool) {
-        let at = self.entries.iter().rposition(|it| it.0 == key && which(&it.1));
+        let at = self.entries.iter().rposition(|it| it.key == key && which(&it.value));
         if let Some(at) = at {
             self.entries.remove(at);
-            self.places.clear();
+            self.places = None;
             if self.entries.len() > FEW {
-                for (at, (key, _)) in self.entries.iter().enumerate() {
-                    self.places.entry(*key).or_default().push(at as u32);
-                }
+                self.find_places();
             }
         }
     }
 
     /// What is at a place that [`Met::push`] or [`Met::place`] gave.
     pub(crate) fn at_mut(&mut self, place: usize) -> &mut V {
-        &mut self.entries[place].1
+        &mut self.entries[place].value
     }
 }
 
@@ -90,21 +122,19 @@ mod tests {
 
     #[test]
     fn few_and_many_are_found_alike() {
-        for most in [3_u32, 100] {
+        for most in [3_u32, 13, 100, 1_000] {
             let mut met: Met<u32, u32> = Met::default();
             for at in 0..most {
                 assert_eq!(met.push(at % 50, at), at as usize);
             }
-            assert_eq!(
-                met.of(1).copied().collect::<Vec<_>>(),
-                if most > 50 { vec![1, 51] } else { vec![1] }
-            );
+            let all: Vec<u32> = (1..most).step_by(50).collect();
+            assert_eq!(met.of(1).copied().collect::<Vec<_>>(), all);
             assert_eq!(met.place(2), Some(2));
             assert_eq!(met.place(70), None);
             *met.at_mut(2) = 7;
             assert_eq!(met.of(2).next(), Some(&7));
             met.forget(1, |it| *it == 1);
-            assert_eq!(met.of(1).count(), usize::from(most > 50));
+            assert_eq!(met.of(1).copied().collect::<Vec<_>>(), all[1..]);
             assert_eq!(met.place(2), Some(1), "those behind it have moved up");
         }
     }

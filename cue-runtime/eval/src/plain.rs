@@ -115,7 +115,8 @@ impl Evaluator {
                 }
             }
             Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
-                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                let elements: Vec<VertexId> =
+                    items.iter().map(|it| self.live(it.clone())).collect();
                 self.list_into(id, &elements);
             }
             Datum::List(items) => {

@@ -516,7 +516,7 @@ impl Evaluator {
                         let mut text = String::new();
                         match argument {
                             Datum::Live(_) => {
-                                let id = self.live(argument);
+                                let id = self.live(argument.clone());
                                 self.write_value(id, show, &mut text, depth, later);
                             }
                             other => text.push_str(&scalar_text(other, depth)),

@@ -49,7 +49,7 @@ impl Evaluator {
         } else if let Some(fault) = self.permanent(list, 0) {
             return Err(self.heap.fault(fault));
         }
-        let wanted = self.live(wanted);
+        let wanted = self.live(wanted.clone());
         if plain && self.is_plain(wanted) {
             if let Ok(wanted) = self.datum(wanted) {
                 return Ok(self.searched.get(&list).is_some_and(|it| it.has(&wanted)));

@@ -22,11 +22,14 @@ impl Evaluator {
         }
         let mut moved = false;
         let mut waiting = Vec::new();
+        let mut fields = std::mem::take(&mut work.computed);
         // Those that a `let` of the struct names come last, and the last one of them first.
-        let fields = std::mem::take(&mut work.computed).into_iter();
-        let (by_let, mut fields): (Vec<Computed>, Vec<Computed>) =
-            fields.partition(|it| self.names_let(it.label, it.env, id));
-        fields.extend(by_let.into_iter().rev());
+        if fields.iter().any(|it| self.names_let(it.label, it.env, id)) {
+            let by_let;
+            (by_let, fields) =
+                fields.into_iter().partition(|it| self.names_let(it.label, it.env, id));
+            fields.extend(by_let.into_iter().rev());
+        }
         for field in fields {
             match self.label_of(&field) {
                 Ok(known) => {

@@ -48,7 +48,7 @@ impl Evaluator {
         for argument in arguments {
             texts.push(match argument {
                 Datum::Live(_) => {
-                    let id = self.live(argument);
+                    let id = self.live(argument.clone());
                     self.short(id)
                 }
                 other => other.cue_text(),

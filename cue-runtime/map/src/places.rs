@@ -14,13 +14,19 @@ pub struct Places {
 }
 
 impl Places {
+    /// None, with room for so many and one more.
+    #[must_use]
+    pub fn with_room(count: usize) -> Self {
+        Self { slots: vec![FREE; slots_for(count + 1)].into(), count: 0 }
+    }
+
     /// The places of these keys, with room for one more at least; `None` if there are no keys.
     pub fn of<K: Hash>(keys: impl Iterator<Item = (usize, K)> + Clone) -> Option<Self> {
         let count = keys.clone().count();
         if count == 0 {
             return None;
         }
-        let mut made = Self { slots: vec![FREE; slots_for(count + 1)].into(), count: 0 };
+        let mut made = Self::with_room(count);
         for (place, key) in keys {
             made.push(&key, place);
         }
@@ -28,7 +34,7 @@ impl Places {
     }
 
     /// The place with this key that is the one, as `is` says.
-    pub fn find<K: Hash>(&self, key: &K, is: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn find<K: Hash + ?Sized>(&self, key: &K, is: impl Fn(usize) -> bool) -> Option<usize> {
         let mask = self.slots.len() - 1;
         let mut at = hash(key) as usize;
         loop {
@@ -41,7 +47,7 @@ impl Places {
     }
 
     /// One more; `false` if there is no room for it, and all have to be found anew.
-    pub fn push<K: Hash>(&mut self, key: &K, place: usize) -> bool {
+    pub fn push<K: Hash + ?Sized>(&mut self, key: &K, place: usize) -> bool {
         let slots = self.slots.len();
         if (self.count as usize + 1) * ROOM.1 > slots * ROOM.0 {
             return false;

@@ -141,6 +141,19 @@ impl Label {
     }
 }
 
+/// The comments about a field.
+#[derive(Debug, Default)]
+pub struct Docs {
+    /// Their lines, without `//`.
+    pub lines: ThinVec<String>,
+    /// Indices of those that begin another comment.
+    pub breaks: ThinVec<u32>,
+    /// An empty line stands above the first.
+    pub apart: bool,
+    /// The same comments as they are written.
+    pub comments: Comments,
+}
+
 /// The comments of a field, with `//`.
 #[derive(Debug, Default)]
 pub struct Comments {
@@ -171,18 +184,26 @@ pub struct Field {
     pub value: Expr,
     /// Attributes behind the value.
     pub attributes: ThinVec<Attribute>,
-    /// Lines of the comment above, without `//`.
-    pub docs: ThinVec<String>,
-    /// Indices of those that begin another comment.
-    pub breaks: ThinVec<u32>,
-    /// An empty line stands above that comment.
-    pub apart: bool,
-    /// The same comments as they are written.
-    pub comments: Comments,
+    /// The comments about it, if there are any.
+    pub docs: Option<Box<Docs>>,
     /// Label to value.
     pub span: Span,
     /// The label.
     pub label_span: Span,
+}
+
+impl Field {
+    /// The comments about it, with `//`.
+    pub fn comments(&self) -> &Comments {
+        static NONE: Comments =
+            Comments { above: ThinVec::new(), below: ThinVec::new(), gap: false, outer: false };
+        self.docs.as_deref().map_or(&NONE, |it| &it.comments)
+    }
+
+    /// Whether an empty line stands above them.
+    pub fn is_apart(&self) -> bool {
+        self.docs.as_deref().is_some_and(|it| it.apart)
+    }
 }
 
 /// A declaration in a struct or file.

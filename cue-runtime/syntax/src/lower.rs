@@ -6,8 +6,8 @@ use cue_map::Map;
 use thin_vec::ThinVec;
 
 use crate::ast::{
-    Attribute, Binary, Clause, Comments, Compare, Decl, Element, Expr, ExprKind, Field, File,
-    Ident, Import, Label, Marker, Part, Span, Unary,
+    Attribute, Binary, Clause, Compare, Decl, Docs, Element, Expr, ExprKind, Field, File, Ident,
+    Import, Label, Marker, Part, Span, Unary,
 };
 use crate::parser::SyntaxError;
 use crate::scan::T;
@@ -28,18 +28,6 @@ pub(crate) struct Done {
     pub(crate) errors: Vec<SyntaxError>,
     expressions: usize,
     texts: Shared,
-}
-
-/// The comments above a field.
-#[derive(Default)]
-struct Docs {
-    /// Without `//`.
-    lines: ThinVec<String>,
-    /// Indices of those that begin another comment.
-    breaks: ThinVec<u32>,
-    /// An empty line stands above the first.
-    apart: bool,
-    comments: Comments,
 }
 
 impl Lower<'_> {
@@ -231,10 +219,7 @@ impl Lower<'_> {
             value_alias,
             value,
             attributes,
-            docs: docs.lines,
-            breaks: docs.breaks,
-            apart: docs.apart,
-            comments: docs.comments,
+            docs: (!docs.lines.is_empty()).then(|| Box::new(docs)),
             span,
             label_span,
         })

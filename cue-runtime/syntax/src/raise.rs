@@ -130,12 +130,12 @@ impl Raise {
         let extras = Extras::new(None, constraint, attributes);
         let kind = Kind::Field { label, colon: mark, value, extras };
         let id = self.add(kind);
-        if !field.docs.is_empty() {
+        if let Some(docs) = &field.docs {
             let line = |text: &String| match text.as_str() {
                 "" => "//".to_owned(),
                 text => format!("// {text}"),
             };
-            let lines = field.docs.iter().map(|it| (Distance::Line, line(it).into()));
+            let lines = docs.lines.iter().map(|it| (Distance::Line, line(it).into()));
             let group = Group {
                 slot: 0,
                 doc: true,

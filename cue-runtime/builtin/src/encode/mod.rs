@@ -160,8 +160,14 @@ impl Tree {
                     let Some(Open { inside, places, place }) = open.pop() else { continue };
                     let places = (base != 0).then(|| places.into_boxed_slice());
                     let value = match inside {
-                        Inside::List(items) => Datum::placed_list(items, places),
-                        Inside::Struct(fields) => Datum::placed_fields(fields, places),
+                        Inside::List(mut items) => {
+                            give_back(&mut items);
+                            Datum::placed_list(items, places)
+                        }
+                        Inside::Struct(mut fields) => {
+                            give_back(&mut fields);
+                            Datum::placed_fields(fields, places)
+                        }
                     };
                     (value, place)
                 }
@@ -187,6 +193,14 @@ impl Tree {
             }
         }
         done
+    }
+}
+
+/// Room that a long list grew by and does not need: it is kept as long as its values.
+fn give_back<T>(list: &mut Vec<T>) {
+    const LONG: usize = 16;
+    if list.len() > LONG {
+        list.shrink_to_fit();
     }
 }
 

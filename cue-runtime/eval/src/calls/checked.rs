@@ -55,7 +55,7 @@ impl Evaluator {
         };
         for (document, spot) in documents {
             let kind = document.kind_name();
-            let value = self.live(&document);
+            let value = self.live(document);
             self.placed_at(value, spot);
             if json {
                 // What is wrong in there is told with the whole, too.

@@ -84,23 +84,26 @@ impl Evaluator {
     }
 
     /// Data with handles in it as a vertex.
-    pub(crate) fn live(&mut self, datum: &Datum) -> VertexId {
+    pub(crate) fn live(&mut self, datum: Datum) -> VertexId {
         match datum {
-            Datum::Live(raw) => match self.handles.get(*raw as usize) {
+            Datum::Live(raw) => match self.handles.get(raw as usize) {
                 Some(id) => *id,
                 None => {
                     let id = self.heap.vertex(None, None);
-                    let source = self.data_source(datum);
+                    let source = self.data_source(&datum);
                     self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
                     id
                 }
             },
             // Scalars are made elements once somebody looks at the list.
             Datum::List(items) if !items.iter().all(|it| self.is_element(it)) => {
-                let elements: Vec<VertexId> = items.iter().map(|it| self.live(it)).collect();
+                let elements: Vec<VertexId> =
+                    items.iter().map(|it| self.live(it.clone())).collect();
+                // The handles take half as much as the list.
+                drop(items);
                 self.list_of(&elements)
             }
-            other => self.datum_vertex(other.clone()),
+            other => self.datum_vertex(other),
         }
     }
 
@@ -178,7 +181,7 @@ impl Evaluator {
                     }
                     None => self.spots.call(at),
                 };
-                let id = self.live(&datum);
+                let id = self.live(datum);
                 self.placed_at(id, spot);
                 Ok(Value::Vertex(id))
             }

@@ -97,7 +97,7 @@ impl Evaluator {
                 let (Some(config), Some(schema)) = (all.first(), all.get(1)) else {
                     return Ok(Ok(Datum::Null));
                 };
-                let (config, schema) = (self.live(config), self.live(schema));
+                let (config, schema) = (self.live(config.clone()), self.live(schema.clone()));
                 return Ok(self.open_api(config, schema));
             }
         };
@@ -251,7 +251,7 @@ impl Evaluator {
     ) -> Result<bool, FaultId> {
         self.tick()?;
         let id = self.heap.vertex(None, None);
-        let (left, right) = (self.live(left), self.live(right));
+        let (left, right) = (self.live(left.clone()), self.live(right.clone()));
         let operands = self.heap.vertex(None, None);
         for (name, side) in [("x", left), ("y", right)] {
             let label = self.labels.intern(LabelKind::Regular, name);

@@ -1,8 +1,8 @@
 //! Expressions.
 
 use cue_map::Map;
-use cue_syntax::Experiment;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
+use cue_syntax::{Experiment, format_expr};
 
 use super::scopes::{Imported, Opener};
 use super::{Compiler, NO_MARKER};
@@ -15,9 +15,10 @@ use crate::program::{
 use crate::spots;
 
 impl Compiler<'_> {
-    pub(super) fn expr(&mut self, expr: &Expr) -> ExprId {
+    /// Compiles an expression. What large literals in it declare is let go on the way: see [`Compiler::literal`].
+    pub(super) fn expr(&mut self, expr: &mut Expr) -> ExprId {
         let span = expr.span;
-        let code = match &expr.kind {
+        let code = match &mut expr.kind {
             ExprKind::Ident(name) => return self.identifier(name, span),
             ExprKind::Null => Code::Null,
             ExprKind::Bool(it) => Code::Bool(*it),
@@ -32,7 +33,7 @@ impl Compiler<'_> {
             ExprKind::Bytes(bytes) => Code::Bytes(bytes.clone()),
             ExprKind::Interpolation { parts, bytes } => {
                 let parts = parts
-                    .iter()
+                    .iter_mut()
                     .map(|part| match part {
                         Part::Text(text) => PartCode::Text(text.as_slice().into()),
                         Part::Expr(inner) => PartCode::Value(self.expr(inner)),
@@ -48,12 +49,12 @@ impl Compiler<'_> {
             }
             ExprKind::List(elements)
                 if self.experiments.has(Experiment::AliasV2)
-                    && self.text_of(expr.span).contains("self") =>
+                    && self.text_of(span).contains("self") =>
             {
                 self.scopes.enter(Opener::List, Map::default());
                 let list = self.list(elements);
                 self.scopes.leave();
-                Code::Aliased(self.push(list, expr.span))
+                Code::Aliased(self.push(list, span))
             }
             ExprKind::List(elements) => self.list(elements),
             ExprKind::Unary(op, operand) => {
@@ -89,14 +90,18 @@ impl Compiler<'_> {
                 Code::Disjoin(all.into())
             }
             ExprKind::Binary(op, left, right) => {
-                let (first, second) = (left, right);
                 // What is compared with bottom is a value of its own, as what is selected from.
                 let asked = matches!(right.kind, ExprKind::Bottom);
-                let left = if asked { self.base(left) } else { self.expr(left) };
-                let right = self.expr(right);
-                if *op != Binary::Unify {
-                    self.concrete_operand(*op, first, left);
-                    self.concrete_operand(*op, second, right);
+                let operands = match op {
+                    Binary::Unify => None,
+                    _ => Some([bound_as_written(left), bound_as_written(right)]),
+                };
+                let (first, second) = (left, right);
+                let left = if asked { self.base(first) } else { self.expr(first) };
+                let right = self.expr(second);
+                if let Some([bound, other]) = operands {
+                    self.concrete_operand(*op, first, bound, left);
+                    self.concrete_operand(*op, second, other, right);
                 }
                 match op {
                     Binary::Unify | Binary::Disjoin => Code::Unify(left, right),
@@ -109,16 +114,16 @@ impl Compiler<'_> {
                     Binary::Divide => Code::Arithmetic(Arithmetic::Divide, left, right),
                 }
             }
-            ExprKind::Select(it) => return self.select(&it.0, &it.1, span),
+            ExprKind::Select(it) => return self.select(&mut it.0, &it.1, span),
             ExprKind::Index(operand, index) => Code::Index(self.base(operand), self.expr(index)),
             ExprKind::Slice(it) => Code::Slice(
-                self.expr(&it.0),
-                it.1.as_ref().map(|it| self.expr(it)),
-                it.2.as_ref().map(|it| self.expr(it)),
+                self.expr(&mut it.0),
+                it.1.as_mut().map(|it| self.expr(it)),
+                it.2.as_mut().map(|it| self.expr(it)),
             ),
             ExprKind::Call(callee, arguments) => {
                 let callee = self.expr(callee);
-                let arguments = arguments.iter().map(|it| self.expr(it)).collect();
+                let arguments = arguments.iter_mut().map(|it| self.expr(it)).collect();
                 match self.program.code(callee) {
                     Code::Function(callee) => Code::Call(*callee, arguments),
                     _ => Code::CallOf(callee, arguments),
@@ -138,18 +143,14 @@ impl Compiler<'_> {
         self.push(code, span)
     }
 
-    pub(super) fn disjuncts(&mut self, expr: &Expr, all: &mut Vec<(ExprId, bool)>) {
-        match &expr.kind {
+    pub(super) fn disjuncts(&mut self, expr: &mut Expr, all: &mut Vec<(ExprId, bool)>) {
+        match &mut expr.kind {
             ExprKind::Binary(Binary::Disjoin, left, right) => {
                 self.disjuncts(left, all);
                 self.disjuncts(right, all);
             }
             ExprKind::Unary(Unary::Default, inner) => {
-                let mut inner = inner;
-                while let ExprKind::Unary(Unary::Default, once_more) = &inner.kind {
-                    inner = once_more;
-                }
-                let inner = self.expr(inner);
+                let inner = self.expr(unmarked(inner));
                 all.push((inner, true));
             }
             _ => {
@@ -159,7 +160,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn select(&mut self, operand: &Expr, selector: &Ident, span: Span) -> ExprId {
+    pub(super) fn select(&mut self, operand: &mut Expr, selector: &Ident, span: Span) -> ExprId {
         let (name, name_span) = (&selector.name, selector.span);
         if let ExprKind::Ident(package) = &operand.kind {
             if let Some(Imported::Builtin(package)) = self.imported(package) {
@@ -219,7 +220,7 @@ impl Compiler<'_> {
         let outside = std::mem::take(&mut self.scopes);
         let source = std::mem::replace(&mut self.source, spots::source_of(package));
         let text = match cue_syntax::parse_expr(package.text) {
-            Ok(expr) => self.expr(&expr),
+            Ok(mut expr) => self.expr(&mut expr),
             Err(_) => self.push(Code::Bottom, Span::default()),
         };
         self.scopes = outside;
@@ -266,21 +267,40 @@ impl Compiler<'_> {
         self.push(Code::Select(literal, label), span)
     }
 
-    fn list(&mut self, elements: &[Element]) -> Code {
-        let mut list = Vec::new();
+    fn list(&mut self, elements: &mut [Element]) -> Code {
+        let mut list = Vec::with_capacity(elements.len());
         for element in elements {
             list.push(match element {
-                Element::Expr(inner) => match &inner.kind {
+                Element::Expr(inner) => match &mut inner.kind {
                     ExprKind::Comprehension(clauses, body) => {
                         ListElement::Comprehension(self.comprehension(clauses, body, inner.span))
                     }
                     _ => ListElement::Value(self.expr(inner)),
                 },
                 Element::Ellipsis(inner) => {
-                    ListElement::Rest(inner.as_ref().map(|it| self.expr(it)))
+                    ListElement::Rest(inner.as_mut().map(|it| self.expr(it)))
                 }
             });
+            // As what is declared in a literal.
+            *element = Element::Ellipsis(None);
         }
         Code::List(list.into())
     }
+}
+
+/// What is behind marks.
+fn unmarked(expr: &mut Expr) -> &mut Expr {
+    match expr {
+        Expr { kind: ExprKind::Unary(Unary::Default, inner), .. } => unmarked(inner),
+        it => it,
+    }
+}
+
+/// A bound as messages show it; compiling may let go of what it stands before.
+fn bound_as_written(mut operand: &Expr) -> Option<String> {
+    let whole = operand;
+    while let ExprKind::Paren(inner) = &operand.kind {
+        operand = inner;
+    }
+    matches!(operand.kind, ExprKind::Unary(Unary::Bound(_), _)).then(|| format_expr(whole))
 }

@@ -123,12 +123,18 @@ impl Compiler<'_> {
         }
     }
 
-    /// Operands that never become concrete.
-    pub(super) fn concrete_operand(&mut self, operation: Binary, operand: &Expr, code: ExprId) {
+    /// Operands that never become concrete; a bound as it was written.
+    pub(super) fn concrete_operand(
+        &mut self,
+        operation: Binary,
+        operand: &Expr,
+        bound: Option<String>,
+        code: ExprId,
+    ) {
         let never = matches!(self.program.code(code), Code::Type(..) | Code::Top | Code::Bound(..));
         if never {
             let symbol = operation.symbol();
-            let text = format_expr(operand);
+            let text = bound.unwrap_or_else(|| format_expr(operand));
             let message = format!("invalid operand {text} ('{symbol}' requires concrete value)");
             self.error(operand.span, message);
         }

@@ -178,13 +178,13 @@ impl Compiler<'_> {
         let outside = std::mem::take(&mut self.scopes);
         let mut roots = Vec::new();
         let path = std::mem::take(&mut self.path);
-        for (source, file) in &files {
+        for (source, file) in &mut files {
             self.source = *source;
             let asked = |it: &SourceText| it.name.starts_with("--");
             let asked = self.program.sources.get(*source as usize).is_some_and(asked);
             let own = apart && !asked && !packaged(file);
             let own = own.then(|| {
-                let mut names = self.names(std::iter::once(file));
+                let mut names = self.names(std::iter::once(&*file));
                 names.extend(shared.iter().map(|(name, label)| (name.clone(), *label)));
                 names
             });
@@ -253,7 +253,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(crate) fn file(&mut self, file: &File, shared: &Map<Arc<str>, Label>) -> ExprId {
+    pub(crate) fn file(&mut self, file: &mut File, shared: &Map<Arc<str>, Label>) -> ExprId {
         let source = self.source;
         let mut imports = Map::default();
         let mut places: Map<Arc<str>, Span> = Map::default();
@@ -315,7 +315,7 @@ impl Compiler<'_> {
         for it in file.attributes.iter().filter(|it| it.span.start >= clause) {
             self.above.push((it.name.clone(), it.body.clone()));
         }
-        let root = self.literal(&file.decls, names.collect(), Span::default());
+        let root = self.literal(&mut file.decls, names.collect(), Span::default());
         let used = self.scopes.leave();
         self.cyclic_lets();
         if !self.program.lenient {
@@ -377,7 +377,7 @@ impl Compiler<'_> {
     }
 
     /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
-    fn base(&mut self, operand: &Expr) -> ExprId {
+    fn base(&mut self, operand: &mut Expr) -> ExprId {
         let before = std::mem::take(&mut self.reached);
         let id = self.expr(operand);
         let here = self.scopes.environments() as usize;

@@ -41,7 +41,7 @@ impl Compiler<'_> {
         match named {
             Named::Field(label) => Code::Field { up, label },
             Named::Computed(label) => Code::ComputedField { up, label },
-            Named::Key(text) => Code::String(text),
+            Named::Key(label) => Code::String(self.program.labels.name(label)),
             Named::ComputedKey(expr) => Code::Outer { up, expr },
             Named::Let(index, number) => {
                 self.refers_to_let(number, span);

@@ -11,13 +11,13 @@ use cue_map::{Map, Set};
 use crate::builtin;
 use crate::program::{ExprId, Label};
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) enum Named {
     Field(Label),
     /// The alias of a field whose label is computed.
     Computed(ExprId),
-    /// `K` of `label~(K,V)`: the label as a string.
-    Key(Arc<str>),
+    /// `K` of `label~(K,V)`: the name of the label as a string.
+    Key(Label),
     ComputedKey(ExprId),
     /// Which of its struct, which of the program.
     Let(u32, u32),
@@ -27,7 +27,7 @@ pub(crate) enum Named {
     PatternName,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) enum Imported {
     Builtin(&'static builtin::Package),
     Package(u32),
@@ -36,7 +36,7 @@ pub(crate) enum Imported {
 }
 
 /// What a name stands for.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) enum Meaning {
     Named(Named),
     Imported(Imported),
@@ -133,7 +133,7 @@ impl Scopes {
             return None;
         }
         *seen = it.hides;
-        Some(it.meaning.clone())
+        Some(it.meaning)
     }
 
     /// Closes the innermost scope; the names of it that were referred to.
@@ -165,7 +165,7 @@ impl Scopes {
     /// What a name stands for, and how many environments out; it was referred to with that.
     pub(super) fn find(&mut self, name: &Arc<str>) -> Option<(Meaning, u32)> {
         let found = self.all(name).next()?;
-        let (meaning, scope) = (found.meaning.clone(), found.scope);
+        let (meaning, scope) = (found.meaning, found.scope);
         let scope = &mut self.open[scope as usize];
         scope.used.insert(name.clone());
         let out = scope.environments;

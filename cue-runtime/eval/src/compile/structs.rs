@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cue_map::Map;
 use cue_syntax::Experiment;
 use cue_syntax::ast::{
-    Clause, Comments, Decl, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
+    Clause, Comments, Decl, Docs, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
 };
 
 use super::faults::Step;
@@ -18,9 +18,11 @@ use crate::program::{
 };
 
 impl Compiler<'_> {
+    /// A struct literal. Each declaration is let go once it is compiled: the tree of a large file is larger than its
+    /// program, and both need not be there at once.
     pub(super) fn literal(
         &mut self,
-        decls: &[Decl],
+        decls: &mut [Decl],
         mut names: Map<Arc<str>, Named>,
         span: Span,
     ) -> ExprId {
@@ -32,14 +34,14 @@ impl Compiler<'_> {
         // Where the fields of a name begin.
         let mut fields: Map<Arc<str>, u32> = Map::default();
         if decls.iter().any(|it| matches!(it, Decl::Let(..))) {
-            for decl in decls {
+            for decl in decls.iter() {
                 let Decl::Field(field) = decl else { continue };
                 let Some(name) = identifier(&field.label) else { continue };
                 let first = fields.entry(name).or_insert(u32::MAX);
                 *first = (*first).min(field.label_span.start);
             }
         }
-        for decl in decls {
+        for decl in decls.iter() {
             match decl {
                 Decl::Field(field) => {
                     if let Some(name) = identifier(&field.label) {
@@ -53,8 +55,10 @@ impl Compiler<'_> {
                         }
                         names.insert(name, Named::Field(label));
                     }
-                    if let (Some(key), Some((_, text))) = (&field.key_alias, fixed(&field.label)) {
-                        names.insert(key.name.clone(), Named::Key(text));
+                    if let (Some(key), Some((kind, text))) = (&field.key_alias, fixed(&field.label))
+                    {
+                        let label = self.program.labels.of(kind, &text);
+                        names.insert(key.name.clone(), Named::Key(label));
                     }
                     if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
                         let label = match label {
@@ -84,7 +88,7 @@ impl Compiler<'_> {
                 format!("cannot have both alias and field with name \"{name}\" in same scope");
             self.error_of_names(span, message);
         }
-        for decl in decls {
+        for decl in decls.iter() {
             let Decl::Field(field) = decl else { continue };
             if matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_)) {
                 for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
@@ -93,15 +97,19 @@ impl Compiler<'_> {
             }
         }
         self.scopes.enter(Opener::Struct, names);
-        for decl in decls {
+        // Labels that have a name, by the declaration.
+        let mut labels = Vec::new();
+        for (at, decl) in decls.iter_mut().enumerate() {
             let Decl::Field(field) = decl else { continue };
-            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &field.label else {
+            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &mut field.label
+            else {
                 continue;
             };
             if field.alias.is_none() && field.key_alias.is_none() {
                 continue;
             }
             let label = self.expr(label);
+            labels.push((at, label));
             if let Some(alias) = &field.alias {
                 let meaning = Meaning::Named(Named::Computed(label));
                 self.scopes.declare(alias.name.clone(), meaning);
@@ -116,10 +124,12 @@ impl Compiler<'_> {
             ..StructLiteral::default()
         };
         literal.declarations.reserve_exact(decls.len());
-        for decl in decls {
+        let mut labels = labels.into_iter().peekable();
+        for (at, decl) in decls.iter_mut().enumerate() {
             match decl {
                 Decl::Field(field) => {
-                    let declaration = self.field(field);
+                    let label = labels.next_if(|it| it.0 == at).map(|it| it.1);
+                    let declaration = self.field(field, label);
                     literal.declarations.push(declaration);
                 }
                 Decl::Let(name, value) => {
@@ -136,7 +146,7 @@ impl Compiler<'_> {
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
                 Decl::Embed(value) => {
                     literal.has_embeds = true;
-                    let declaration = match &value.kind {
+                    let declaration = match &mut value.kind {
                         ExprKind::Comprehension(clauses, body) => Declaration::Comprehension(
                             self.comprehension(clauses, body, value.span),
                         ),
@@ -158,6 +168,15 @@ impl Compiler<'_> {
                     attributes.push((it.name.clone(), it.body.clone()));
                 }
             }
+            // Who it is that nobody refers to is told below.
+            let named = match decl {
+                Decl::Field(field) => field.alias.is_some(),
+                Decl::Let(..) => true,
+                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => false,
+            };
+            if !named {
+                *decl = Decl::Ellipsis(None, Span::default());
+            }
         }
         if !attributes.is_empty() {
             literal.notes = self.program.notes.len() as u32;
@@ -166,7 +185,7 @@ impl Compiler<'_> {
         literal.declarations.shrink_to_fit();
         let used = self.scopes.leave();
         if !self.program.lenient {
-            for decl in decls {
+            for decl in decls.iter() {
                 match decl {
                     Decl::Let(name, _) => self.unreferenced(name, self.let_span(name), &used),
                     Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
@@ -183,7 +202,7 @@ impl Compiler<'_> {
     }
 
     /// The value of a `let`, from where its own name is not seen.
-    fn let_value(&mut self, name: &Ident, value: &Expr) -> ExprId {
+    fn let_value(&mut self, name: &Ident, value: &mut Expr) -> ExprId {
         let own = self.scopes.hide(&name.name);
         let outside = match &own {
             Some(Meaning::Named(Named::Let(_, number))) => Some(self.lets.begin(*number)),
@@ -234,7 +253,8 @@ impl Compiler<'_> {
         source.and_then(|it| it.text.get(place)).unwrap_or_default()
     }
 
-    pub(super) fn field(&mut self, field: &Field) -> Declaration {
+    /// A field, with its label where that is compiled already.
+    pub(super) fn field(&mut self, field: &mut Field, label: Option<ExprId>) -> Declaration {
         for alias in [&field.alias, &field.value_alias].into_iter().flatten() {
             self.no_blank(alias, alias.span);
         }
@@ -243,14 +263,14 @@ impl Compiler<'_> {
             Marker::Optional => Presence::Optional,
             Marker::Required => Presence::Required,
         };
-        if let AstLabel::Pattern(pattern, alias) = &field.label {
+        if let AstLabel::Pattern(pattern, alias) = &mut field.label {
             if matches!(pattern.kind, ExprKind::Comprehension(..)) {
                 self.error(pattern.span, "comprehension values not allowed in this position");
             }
             let label = self.expr(pattern);
             let mut names = Map::default();
-            let key = alias.as_ref().or(field.key_alias.as_ref());
-            if let Some(key) = key {
+            let key = alias.take().or(field.key_alias.take());
+            if let Some(key) = &key {
                 names.insert(key.name.clone(), Named::PatternName);
             }
             self.scopes.enter(Opener::Clause, names);
@@ -258,30 +278,31 @@ impl Compiler<'_> {
             self.scopes.leave();
             return Declaration::Pattern { label, value, alias: key.is_some() };
         }
-        let label = match (&field.label, fixed(&field.label)) {
+        let name = fixed(&field.label);
+        let label = match (&mut field.label, name) {
             (AstLabel::String(..), Some((kind, name))) => {
                 DeclLabel::Fixed(self.program.labels.of(kind, &name))
             }
             (_, Some((_, name))) => DeclLabel::Fixed(self.label(&name)),
             (AstLabel::Interpolated(inner) | AstLabel::Dynamic(inner), None) => {
-                DeclLabel::Computed(self.expr(inner))
+                DeclLabel::Computed(label.unwrap_or_else(|| self.expr(inner)))
             }
             _ => DeclLabel::Fixed(self.program.labels.identifier("_")),
         };
-        let notes = if field.docs.is_empty() && field.attributes.is_empty() {
+        let (docs, attributes) = (field.docs.take(), std::mem::take(&mut field.attributes));
+        let notes = if docs.is_none() && attributes.is_empty() {
             0
         } else {
-            let attributes =
-                field.attributes.iter().map(|it| (it.name.clone(), it.body.clone())).collect();
-            let Comments { above, below, gap, outer } = &field.comments;
+            let Docs { breaks, apart, comments, .. } = docs.map_or_else(Docs::default, |it| *it);
+            let Comments { above, below, gap, outer } = comments;
             self.program.notes.push(Notes {
-                docs: above.iter().chain(below).cloned().collect(),
-                breaks: field.breaks.to_vec(),
                 above: above.len() as u32,
-                gap: *gap,
-                outer: *outer,
-                apart: field.apart,
-                attributes,
+                docs: above.into_iter().chain(below).collect(),
+                breaks: breaks.to_vec(),
+                gap,
+                outer,
+                apart,
+                attributes: attributes.into_iter().map(|it| (it.name, it.body)).collect(),
             });
             self.program.notes.len() as u32 - 1
         };
@@ -301,7 +322,7 @@ impl Compiler<'_> {
         Declaration::Field { label, presence, value, notes, at }
     }
 
-    pub(super) fn value(&mut self, field: &Field) -> ExprId {
+    pub(super) fn value(&mut self, field: &mut Field) -> ExprId {
         let matched = match field.label {
             AstLabel::Pattern(..) => field.alias.as_ref(),
             _ => None,
@@ -312,10 +333,10 @@ impl Compiler<'_> {
             names.insert(alias.name.clone(), Named::Variable(0));
         }
         if names.is_empty() {
-            return self.expr(&field.value);
+            return self.expr(&mut field.value);
         }
         self.scopes.enter(Opener::Clause, names);
-        let value = self.expr(&field.value);
+        let value = self.expr(&mut field.value);
         let used = self.scopes.leave();
         if !self.program.lenient {
             // It is told of where the field stands.
@@ -328,13 +349,19 @@ impl Compiler<'_> {
         self.push(Code::Aliased(value), field.value.span)
     }
 
-    pub(super) fn comprehension(&mut self, clauses: &[Clause], body: &Expr, span: Span) -> u32 {
+    pub(super) fn comprehension(
+        &mut self,
+        clauses: &mut [Clause],
+        body: &mut Expr,
+        span: Span,
+    ) -> u32 {
         let mut codes = Vec::new();
         let mut pushed = 0;
         let mut on_trial = false;
         let mut otherwise = None;
         let mut early = None;
-        for clause in clauses {
+        let last = clauses.iter().rposition(|it| !matches!(it, Clause::Otherwise(_)));
+        for (at, clause) in clauses.iter_mut().enumerate() {
             match clause {
                 Clause::For { key, value, source } => {
                     let source = self.expr(source);
@@ -364,8 +391,7 @@ impl Compiler<'_> {
                     }
                     let Some((name, value)) = binding else {
                         on_trial = true;
-                        let last = clauses.iter().rfind(|it| !matches!(it, Clause::Otherwise(_)));
-                        if last.is_some_and(|it| !std::ptr::eq(it, clause)) {
+                        if last != Some(at) {
                             early = Some(*span);
                         }
                         continue;
