@@ -67,34 +67,32 @@ impl Groups {
 
     /// Those of `more` too, sorted; whether any was new.
     pub(crate) fn join(&mut self, more: &Self) -> bool {
-        if self.is_empty() && more.is_sorted_by(|one, other| one < other) {
+        if self.is_empty() && ascends(more, |one, other| one < other) {
             self.0.clone_from(&more.0);
             return !more.is_empty();
         }
         let before = self.len();
-        let sorted = before > FEW_GROUPS && self.is_sorted();
+        let sorted = before > FEW_GROUPS && self.order() == Order::Sorted;
         // A few are searched for, of many both are gone through once.
-        let has_all = || match sorted && more.len() * 8 < before {
-            true => more.iter().all(|it| self.binary_search(it).is_ok()),
-            false => self.includes(more),
+        let lacking: Members = match sorted {
+            true if more.len() * 8 < before || more.order() == Order::Unknown => {
+                more.iter().filter(|it| self.binary_search(it).is_err()).copied().collect()
+            }
+            true => lacking(self, more),
+            false if before <= FEW_GROUPS && self.includes(more) => return false,
+            false => more.0.as_deref().cloned().unwrap_or_default(),
         };
-        if (before <= FEW_GROUPS || sorted) && has_all() {
+        if sorted && lacking.is_empty() {
             return false;
         }
         let members = self.members();
-        if before <= FEW_GROUPS || !sorted && before < 1_000 {
-            members.extend(more.iter().copied());
+        // New groups are the largest.
+        let behind = sorted && ascends(&lacking, |one, other| one < other);
+        let behind = behind && members.last() < lacking.first();
+        members.extend(lacking);
+        if !behind {
             cue_sort::ascending(members);
             members.dedup();
-        } else {
-            for group in more {
-                // New groups are the largest.
-                if members.last() < Some(group) {
-                    members.push(*group);
-                } else if let Err(place) = members.binary_search(group) {
-                    members.insert(place, *group);
-                }
-            }
         }
         members.len() > before
     }
@@ -109,19 +107,31 @@ impl Groups {
 
     /// Whether they are in order.
     pub(crate) fn order(&self) -> Order {
-        if self.is_sorted() { Order::Sorted } else { Order::Unknown }
+        match ascends(self, |one, other| one <= other) {
+            true => Order::Sorted,
+            false => Order::Unknown,
+        }
     }
 
     /// Whether it has all of `others`. Mostly both are in one order: then each is gone through once.
     pub(crate) fn includes(&self, others: &Self) -> bool {
-        let mut rest = &self[..];
-        others.iter().all(|group| match rest.iter().position(|it| it == group) {
-            Some(at) => {
-                rest = &rest[at + 1..];
-                true
+        let (mut rest, mut others) = (&self[..], &others[..]);
+        while !others.is_empty() {
+            skip_alike(&mut rest, &mut others);
+            let (block, behind) = others.split_at(others.len().min(BLOCK));
+            let all = block.iter().all(|group| match rest.iter().position(|it| it == group) {
+                Some(at) => {
+                    rest = &rest[at + 1..];
+                    true
+                }
+                None => self.contains(group),
+            });
+            if !all {
+                return false;
             }
-            None => self.contains(group),
-        })
+            others = behind;
+        }
+        true
     }
 
     /// Bytes it takes that are not counted with what holds it.
@@ -131,6 +141,44 @@ impl Groups {
             _ => 0,
         }
     }
+}
+
+/// As many are compared at once.
+const BLOCK: usize = 64;
+
+/// Goes on behind what both have in front, to the block: what embeds much has the same many groups in all that it
+/// is made of.
+fn skip_alike(one: &mut &[u32], other: &mut &[u32]) {
+    let blocks = one.chunks_exact(BLOCK).zip(other.chunks_exact(BLOCK));
+    let alike = blocks.take_while(|(one, other)| one == other).count() * BLOCK;
+    (*one, *other) = (&one[alike..], &other[alike..]);
+}
+
+/// Those of `more` that `known` has not; both are in order.
+fn lacking(mut known: &[u32], mut more: &[u32]) -> Members {
+    let mut lacking = Members::new();
+    while !more.is_empty() {
+        skip_alike(&mut known, &mut more);
+        let (block, behind) = more.split_at(more.len().min(BLOCK));
+        for group in block {
+            let before = known.iter().take_while(|it| *it < group).count();
+            known = &known[before..];
+            if known.first() != Some(group) {
+                lacking.push(*group);
+            }
+        }
+        more = behind;
+    }
+    lacking
+}
+
+/// Whether each of two neighbours is before the other one, as `before` says.
+fn ascends(groups: &[u32], before: impl Fn(u32, u32) -> bool) -> bool {
+    let next = groups.get(1..).unwrap_or_default();
+    // Without an end within a block several are compared in one step.
+    groups.chunks(BLOCK).zip(next.chunks(BLOCK)).all(|(these, next)| {
+        these.iter().zip(next).fold(true, |all, (one, other)| all & before(*one, *other))
+    })
 }
 
 impl Deref for Groups {
@@ -309,5 +357,35 @@ mod tests {
         }
         assert!(all.is_sorted() && all.len() == 41);
         assert!(all.spilled() >= 41 * 4);
+    }
+    #[test]
+    fn sets_of_any_size_and_order_are_joined_as_sets_are() {
+        use std::collections::BTreeSet;
+        // Numbers by chance, the same in each run.
+        let mut seed = 1_u32;
+        let mut chance = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 8) % below
+        };
+        for round in 0..400 {
+            let (length, left_out) = (chance(400), chance(300));
+            // Much in common in front, one in a row left out, and a few of its own behind.
+            let shared = (0..length).filter(|it| *it != left_out);
+            let mut more: Groups = shared.chain((0..chance(4)).map(|it| 1_000 + it)).collect();
+            for _ in 0..chance(3) {
+                more.push(chance(2_000));
+            }
+            let mut all: Groups = match round % 3 {
+                0 => (0..length).collect(),
+                1 => (0..chance(12)).map(|_| chance(2_000)).collect(),
+                _ => (length / 2..length + chance(200)).rev().collect(),
+            };
+            let set = |groups: &Groups| groups.iter().copied().collect::<BTreeSet<u32>>();
+            let (before, wanted) = (set(&all), &set(&all) | &set(&more));
+            assert_eq!(all.includes(&more), before == wanted, "round {round}");
+            assert_eq!(all.join(&more), before != wanted, "round {round}");
+            assert_eq!(set(&all), wanted, "round {round}");
+            assert!(all.includes(&more) && !all.join(&more), "round {round}");
+        }
     }
 }
