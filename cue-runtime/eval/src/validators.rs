@@ -246,6 +246,44 @@ impl Evaluator {
         self.fail_at(inner.kind, message, at, positions)
     }
 
+    /// What is wrong with a call of `matchN` or `matchIf` that does not leave the value out.
+    pub(crate) fn no_validator(
+        &mut self,
+        plain: Plain,
+        (arguments, env): (&[ExprId], EnvId),
+        at: At,
+    ) -> FaultId {
+        let (name, wanted) = match plain {
+            Plain::MatchIf => ("matchIf", 4),
+            _ => ("matchN", 3),
+        };
+        if arguments.len() != wanted {
+            return self.miscounted(name, (arguments, env), wanted, at);
+        }
+        if let Some(fault) = self.wrong_arguments(arguments, env, at) {
+            return fault;
+        }
+        let typed: &[_] = match plain {
+            Plain::MatchN => &[(1, Kinds::INT, "int"), (2, Kinds::LIST, "list")],
+            _ => &[],
+        };
+        for (place, kinds, kind) in typed {
+            let argument = arguments[*place];
+            let Some((text, is, from)) = self.given(argument, env) else { continue };
+            if !is.meets(*kinds) {
+                let place = place + 1;
+                let message = format!(
+                    "cannot use {text} (type {is}) as {kind} in argument {place} to {name}"
+                );
+                return self.misused(message, is, from);
+            }
+        }
+        let message = format!(
+            "error in call to {name}: {name} is a validator and should not be used as a function"
+        );
+        self.fail(Kind::Permanent, message, at)
+    }
+
     fn match_once(
         &mut self,
         id: VertexId,
@@ -296,7 +334,7 @@ impl Evaluator {
             return told.map_or(Ok(()), |told| Err(self.heap.fault(told)));
         }
         let [limit, _] = &arguments[..] else { return Ok(()) };
-        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 2, at))?;
+        let schemas = self.elements_of(&arguments[1..], env, ("matchN", 3, at))?;
         let (mut matched, mut possible) = (0, 0);
         let mut failed = Vec::new();
         // Where several are matched, the schemas' own errors are told instead.

@@ -18,6 +18,7 @@ mod grammar; // tokens -> concrete tree
 mod label; // names without quotes
 mod language; // its versions, and experiments in them
 mod names; // aliases declared twice
+mod bound; // names that stand for an alias and for a field
 pub mod tree; // the concrete tree
 mod shared; // texts that come again
 mod lower; // concrete tree -> ast

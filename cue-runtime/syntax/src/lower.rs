@@ -9,6 +9,7 @@ use crate::ast::{
     Attribute, Binary, Clause, Compare, Decl, Docs, Element, Expr, ExprKind, Field, File, Ident,
     Import, Label, Marker, Part, Span, Unary,
 };
+use crate::bound;
 use crate::parser::SyntaxError;
 use crate::scan::T;
 use crate::shared::Shared;
@@ -26,6 +27,8 @@ pub(crate) struct Done {
     /// Structs whose declarations are lowered already.
     pub(crate) structs: Map<NodeId, ThinVec<Decl>>,
     pub(crate) errors: Vec<SyntaxError>,
+    /// Whether a name may be bound wrongly.
+    pub(crate) suspect: bool,
     expressions: usize,
     texts: Shared,
 }
@@ -148,6 +151,7 @@ impl Lower<'_> {
         Some(match &tree[id].kind {
             Kind::Field { .. } => Decl::Field(Box::new(self.field(id, Docs::default())?)),
             Kind::Let { name, value, .. } => {
+                self.done.suspect = true;
                 Decl::Let(self.ident(*name), Box::new(self.expr(*value)))
             }
             Kind::Ellipsis(of) => {
@@ -210,6 +214,7 @@ impl Lower<'_> {
         });
         let attributes = attributes.collect();
         let span = self.span(id);
+        self.done.suspect |= name.is_some() || key_alias.is_some() || value_alias.is_some();
         let (alias, key_alias) = (name.map(Box::new), key_alias.map(Box::new));
         Some(Field {
             alias,
@@ -240,9 +245,15 @@ impl Lower<'_> {
                 }
                 let span = self.span(id);
                 let bad = Expr { kind: ExprKind::Bad, span };
-                Label::Pattern(Box::new(element.map_or(bad, |it| self.expr(it))), alias)
+                let label = element.map_or(bad, |it| self.expr(it));
+                self.done.suspect |= alias.is_some() || bound::may_name(&label);
+                Label::Pattern(Box::new(label), alias)
             }
-            _ => Label::Ident(self.ident(id)),
+            _ => {
+                let name = self.ident(id);
+                self.done.suspect |= *name.name == *bound::USUAL;
+                Label::Ident(name)
+            }
         }
     }
 

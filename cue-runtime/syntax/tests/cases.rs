@@ -1,6 +1,8 @@
-//! Cases in tests/cases: `errors.txt` (text, `=>`, messages) and `format.txt` (text, `=>`, text).
+//! Cases in tests/cases: `errors.txt` and `names.txt` (text, `=>`, messages) and `format.txt` (text, `=>`, text).
 
-use cue_syntax::{Language, LineIndex, Style, format_tree, parse_as, parse_tree, parse_tree_as};
+use cue_syntax::{
+    Language, LineIndex, Style, format_tree, parse_as, parse_file, parse_tree, parse_tree_as,
+};
 
 fn cases(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("\n----\n").filter_map(|it| it.split_once("\n=>\n"))
@@ -20,6 +22,25 @@ fn errors() {
             .collect();
         assert_eq!(got.join("\n"), want.trim_end(), "{source}");
     }
+}
+
+// What names are bound to, as the official resolver tells of it.
+#[test]
+fn names() {
+    let mut played = 0;
+    for (source, want) in cases(include_str!("cases/names.txt")) {
+        let lines = LineIndex::new(source);
+        for errors in [parse_tree(source).1, parse_file(source).errors] {
+            let mut got: Vec<String> = Vec::new();
+            for it in &errors {
+                let (line, column) = lines.at(it.span.start);
+                got.push(format!("{line}:{column} {}", it.message));
+            }
+            assert_eq!(got.join("\n"), want.trim_end(), "{source}");
+        }
+        played += 1;
+    }
+    assert!(played > 60, "{played} cases");
 }
 
 #[test]

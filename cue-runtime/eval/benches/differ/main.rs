@@ -7,7 +7,8 @@
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
-//! people write them, or `templates` in KubeVela's form. With `DEF`, a command as the official `cue def`, asked is
+//! people write them, `templates` in KubeVela's form, or those `recorded` in the folder `CASES`, with a few words
+//! changed. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `PROFILE=kubevela` ours answers in that profile, to be compared with
 //! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
 
@@ -27,6 +28,7 @@ mod definitions;
 mod facts;
 mod ordered;
 mod programs;
+mod recorded;
 mod schemas;
 mod shrink;
 mod templates;
@@ -96,13 +98,22 @@ fn run(oracle: &str) -> Result<(), String> {
 /// The programs that are asked.
 fn texts() -> Result<Vec<String>, String> {
     let mut dice = programs::Dice(number("SEED", 1));
-    let program = match std::env::var("ABOUT").as_deref() {
-        Err(_) => programs::program,
-        Ok("order") => ordered::program,
-        Ok("schemas") => schemas::program,
-        Ok("templates") => templates::program,
-        Ok(other) => return Err(format!("ABOUT: {other} is none of order, schemas, templates")),
-    };
+    let program: Box<dyn Fn(&mut programs::Dice) -> String> =
+        match std::env::var("ABOUT").as_deref() {
+            Err(_) => Box::new(programs::program),
+            Ok("order") => Box::new(ordered::program),
+            Ok("schemas") => Box::new(schemas::program),
+            Ok("templates") => Box::new(templates::program),
+            Ok("recorded") => {
+                let folder = std::env::var("CASES").map_err(|_| "CASES names no folder")?;
+                let all = recorded::load(folder.as_ref())?;
+                Box::new(move |dice| recorded::program(&all, dice))
+            }
+            Ok(other) => {
+                let known = "order, schemas, templates, recorded";
+                return Err(format!("ABOUT: {other} is none of {known}"));
+            }
+        };
     let texts: Vec<String> = (0..number("PROGRAMS", 2_000)).map(|_| program(&mut dice)).collect();
     Ok(match number("LINES", 0) as usize {
         0 => texts,

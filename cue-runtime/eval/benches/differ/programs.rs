@@ -40,7 +40,7 @@ enum Suit {
 
 const TOPS: &[&str] = &["p", "q", "x", "y", "z"];
 const DEFINITIONS: &[&str] = &["#A", "#B", "#C"];
-const PACKAGES: &[&str] = &["list", "math", "strings", "struct"];
+pub const PACKAGES: &[&str] = &["list", "math", "strings", "struct"];
 
 const INTS: &[&str] = &[
     "int",

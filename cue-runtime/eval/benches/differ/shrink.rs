@@ -32,7 +32,7 @@ pub fn cut(
 }
 
 /// The line without one of the parts of a struct or list in it, each in turn.
-fn without_a_part(line: &str) -> Vec<String> {
+pub fn without_a_part(line: &str) -> Vec<String> {
     let mut all = Vec::new();
     // Where the part that is read begins, of each bracket that is open.
     let mut open: Vec<usize> = Vec::new();

@@ -28,6 +28,8 @@ impl Evaluator {
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
             Code::Function(_) => Kinds::FUNC,
+            Code::PatternName { .. } => return self.close_given(argument, env, at),
+            Code::Top => return Err(self.unclosed(at)),
             code if code.is_computed() => return self.close_given(argument, env, at),
             _ => return Ok(argument),
         };
@@ -36,37 +38,55 @@ impl Evaluator {
         Err(self.misused(message, kinds, vec![self.program.at(argument)]))
     }
 
+    /// The error of `close` of what may be anything.
+    fn unclosed(&mut self, at: At) -> FaultId {
+        let message = "error in call to close: struct argument must be concrete";
+        self.fail(Kind::Permanent, message, at)
+    }
+
     /// The same of what it is of once that is evaluated.
     fn close_given(&mut self, argument: ExprId, env: EnvId, at: At) -> Result<ExprId, FaultId> {
-        let place = self.program.at(argument);
-        let (text, kinds, from) = match self.eval(argument, env) {
-            Value::Datum(datum) => (datum.cue_text(), compare::kinds(&datum), vec![place]),
-            Value::Vertex(id) => {
-                let id = self.unify(id);
-                if self.heap.get(id).state != State::Done {
-                    return Ok(argument);
-                }
-                if let Some(fault) = self.wrong_arguments(&[argument], env, at) {
-                    return match self.heap.faults[fault].kind.is_incomplete() {
-                        true if self.heap.get(id).choice.is_none() => Ok(argument),
-                        _ => Err(fault),
-                    };
-                }
-                let id = self.default_of(id).unwrap_or(id);
-                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
-                (text, self.kinds_of(id), self.origin(id))
+        if let Value::Vertex(id) = self.eval(argument, env) {
+            let id = self.unify(id);
+            if self.heap.get(id).state != State::Done {
+                return Ok(argument);
             }
-            Value::Fault(_) => return Ok(argument),
-        };
+            if let Some(fault) = self.wrong_arguments(&[argument], env, at) {
+                return match self.heap.faults[fault].kind.is_incomplete() {
+                    true if self.heap.get(id).choice.is_none() => Ok(argument),
+                    _ => Err(fault),
+                };
+            }
+        }
+        let Some((text, kinds, from)) = self.given(argument, env) else { return Ok(argument) };
         if kinds == Kinds::ANY {
-            let message = "error in call to close: struct argument must be concrete";
-            return Err(self.fail(Kind::Permanent, message, at));
+            return Err(self.unclosed(at));
         }
         if kinds.meets(Kinds::STRUCT) || kinds == Kinds::BOTTOM {
             return Ok(argument);
         }
         let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
         Err(self.misused(message, kinds, from))
+    }
+
+    /// What an argument is: as messages show it, its kinds, and where it is from. `None` if it has failed.
+    pub(crate) fn given(
+        &mut self,
+        argument: ExprId,
+        env: EnvId,
+    ) -> Option<(String, Kinds, Vec<At>)> {
+        Some(match self.eval(argument, env) {
+            Value::Datum(datum) => {
+                (datum.cue_text(), compare::kinds(&datum), vec![self.program.at(argument)])
+            }
+            Value::Vertex(id) => {
+                let id = self.unify(id);
+                let id = self.default_of(id).unwrap_or(id);
+                let text = self.about_given(&Concrete::Vertex(id), "", str::to_owned);
+                (text, self.kinds_of(id), self.origin(id))
+            }
+            Value::Fault(_) => return None,
+        })
     }
 
     /// The argument of `__closeAll` and `__reclose`: a literal where `explicitopen` holds (C-15).

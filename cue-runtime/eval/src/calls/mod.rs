@@ -245,13 +245,15 @@ impl Evaluator {
         at: At,
     ) -> Value {
         match plain {
-            Plain::Close
-            | Plain::CloseAll
-            | Plain::Reclose
-            | Plain::And
-            | Plain::Or
-            | Plain::MatchN
-            | Plain::MatchIf => Value::Vertex(self.anonymous(expr, env)),
+            Plain::Close | Plain::CloseAll | Plain::Reclose | Plain::And | Plain::Or => {
+                Value::Vertex(self.anonymous(expr, env))
+            }
+            Plain::MatchN | Plain::MatchIf => {
+                match self.is_partial(Callee::Plain(plain), arguments) {
+                    true => Value::Vertex(self.anonymous(expr, env)),
+                    false => Value::Fault(self.no_validator(plain, (arguments, env), at)),
+                }
+            }
             Plain::Len => {
                 let [argument] = arguments else {
                     return Value::Fault(self.miscounted("len", (arguments, env), 1, at));

@@ -43,9 +43,13 @@ impl Evaluator {
     /// The function that an expression gives: it may become one as long as it may be anything.
     fn callee(&mut self, callee: ExprId, env: EnvId, at: At) -> Result<Callee, FaultId> {
         let mut validates = false;
+        let mut failed = None;
         let kinds = match self.eval(callee, env) {
             Value::Fault(_) if self.is_unknown_member(callee) => Kinds::BOTTOM,
-            Value::Fault(fault) => return Err(fault),
+            Value::Fault(fault) => {
+                failed = Some(fault);
+                Kinds::BOTTOM
+            }
             Value::Datum(datum) => crate::compare::kinds(&datum),
             Value::Vertex(id) => {
                 let id = self.unify(id);
@@ -53,20 +57,22 @@ impl Evaluator {
                 if let Some(callee) = self.function_at(id) {
                     return Ok(callee);
                 }
-                if let Some(fault) = self.heap.get(id).fault {
-                    return Err(fault);
-                }
+                failed = self.heap.get(id).fault;
                 let tests = &self.heap.get(id).tests;
                 validates = tests.iter().any(|it| matches!(it.0, Test::Call(..) | Test::Match(..)));
                 // What is computed by a call of itself is no function.
                 match self.heap.get(id).state {
+                    _ if failed.is_some() => Kinds::BOTTOM,
                     State::Running => Kinds::BOTTOM,
                     State::New | State::Suspended | State::Done => self.kinds_of(id),
                 }
             }
         };
         let place = self.program.at(callee);
-        let text = self.source_at(place);
+        let text = match self.program.code(callee) {
+            Code::Arithmetic(..) | Code::Compare(..) | Code::Unify(..) => self.literal_text(callee),
+            _ => self.source_at(place),
+        };
         Err(if kinds == Kinds::ANY {
             let message = format!("cannot call non-concrete value {text} (type {kinds})");
             self.fail(Kind::Incomplete, message, place)
@@ -75,7 +81,16 @@ impl Evaluator {
             self.fail(Kind::Permanent, message, at)
         } else {
             let message = format!("cannot call non-function {text} (type {kinds})");
-            self.fail(Kind::Permanent, message, at)
+            let own = self.fail_at(Kind::Permanent, message, at, vec![place]);
+            // What may still come is no function either; what is wrong for good is told too, since v0.15.
+            let kept = |it: &FaultId| {
+                let kind = self.heap.faults[*it].kind;
+                kind == Kind::Budget || !kind.is_incomplete() && !self.program.lenient
+            };
+            match failed.filter(kept) {
+                Some(failed) => self.both_faults(own, failed),
+                None => own,
+            }
         })
     }
 

@@ -68,11 +68,6 @@ impl Compiler<'_> {
         self.fault(Stage::Compile, self.source, span, path, message.into());
     }
 
-    /// Of names alone, found when a text is read: where in the value they are is not known yet.
-    pub(super) fn error_of_names(&mut self, span: Span, message: impl Into<String>) {
-        self.fault(Stage::Parse, self.source, span, String::new(), message.into());
-    }
-
     pub(super) fn fault(
         &mut self,
         stage: Stage,

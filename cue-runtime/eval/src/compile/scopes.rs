@@ -172,16 +172,6 @@ impl Scopes {
         Some((meaning, self.environments() - out))
     }
 
-    /// Whether the nearest scope outside that has the name has it as a `let`; of fields `false`.
-    pub(super) fn bound_to_let(&self, name: &str) -> Option<bool> {
-        let within = |it: &&Declared| self.open[it.scope as usize].opener == Opener::Struct;
-        self.all(name).filter(within).find_map(|it| match it.meaning {
-            Meaning::Named(Named::Let(..)) => Some(true),
-            Meaning::Named(Named::Field(_)) => Some(false),
-            _ => None,
-        })
-    }
-
     /// What `self` stands for: the nearest struct or list, and how many environments out that is.
     pub(super) fn enclosing(&self) -> Option<(Opener, u32)> {
         let is = |it: &&Scope| matches!(it.opener, Opener::Struct | Opener::List);

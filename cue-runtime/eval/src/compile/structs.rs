@@ -30,29 +30,11 @@ impl Compiler<'_> {
         let mut apart = !attributes.is_empty();
         let mut lets = 0;
         let first_let = self.counted_lets;
-        let mut clashes = Vec::new();
-        // Where the fields of a name begin.
-        let mut fields: Map<Arc<str>, u32> = Map::default();
-        if decls.iter().any(|it| matches!(it, Decl::Let(..))) {
-            for decl in decls.iter() {
-                let Decl::Field(field) = decl else { continue };
-                let Some(name) = identifier(&field.label) else { continue };
-                let first = fields.entry(name).or_insert(u32::MAX);
-                *first = (*first).min(field.label_span.start);
-            }
-        }
         for decl in decls.iter() {
             match decl {
                 Decl::Field(field) => {
                     if let Some(name) = identifier(&field.label) {
                         let label = self.label(&name);
-                        let outer = match names.get(&name) {
-                            Some(it) => Some(matches!(it, Named::Let(..))),
-                            None => self.scopes.bound_to_let(&name),
-                        };
-                        if outer == Some(true) && &*name != "_" {
-                            clashes.push((name.clone(), field.value.span));
-                        }
                         names.insert(name, Named::Field(label));
                     }
                     if let (Some(key), Some((kind, text))) = (&field.key_alias, fixed(&field.label))
@@ -71,22 +53,12 @@ impl Compiler<'_> {
                     }
                 }
                 Decl::Let(name, _) => {
-                    let own = fields.get(&name.name).is_some_and(|it| *it < name.span.start);
-                    let clash = own || self.scopes.bound_to_let(&name.name) == Some(false);
-                    if clash && &*name.name != "_" {
-                        clashes.push((name.name.clone(), self.let_span(name)));
-                    }
                     names.insert(name.name.clone(), Named::Let(lets, self.lets.declare()));
                     lets += 1;
                     self.counted_lets += 1;
                 }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
-        }
-        for (name, span) in clashes {
-            let message =
-                format!("cannot have both alias and field with name \"{name}\" in same scope");
-            self.error_of_names(span, message);
         }
         for decl in decls.iter() {
             let Decl::Field(field) = decl else { continue };

@@ -3,8 +3,10 @@
 use thin_vec::ThinVec;
 
 use crate::ast::{Decl, Span};
+use crate::bound::{self, Misbound};
 use crate::frames::Frames;
 use crate::language::{Experiments, Language};
+use crate::lower::{Done, Lower};
 use crate::names::{self, Redeclared};
 use crate::parser::SyntaxError;
 use crate::position::LineIndex;
@@ -66,7 +68,12 @@ pub(crate) fn file(src: &str, dialect: &Dialect) -> (Tree, Vec<SyntaxError>) {
         it.tree.root = Some(root);
         let mut redeclared = Vec::new();
         names::redeclared(&it.tree, 0, &mut redeclared);
-        it.redeclared(redeclared);
+        let mut misbound = Misbound::new();
+        if !it.stopped && bound::is_suspect(&it.tree) {
+            let file = Lower { tree: &it.tree, done: Done::default() }.file();
+            misbound = bound::misbound(&file, src);
+        }
+        it.of_names(redeclared, misbound);
     } else {
         let mark = it.mark();
         it.tree.root = Some(it.tree.add(mark, 0, Kind::File(Nodes::new())));
@@ -404,9 +411,10 @@ impl<'a> Grammar<'a> {
         (self.close(id), decls.lowered)
     }
 
-    fn redeclared(&mut self, mut all: Redeclared) {
-        cue_sort::by(&mut all, Ord::cmp);
-        for (at, message) in all {
+    /// What is wrong with names: of those on one line the first is told.
+    fn of_names(&mut self, mut redeclared: Redeclared, misbound: Misbound) {
+        cue_sort::by(&mut redeclared, Ord::cmp);
+        for (at, message) in redeclared.into_iter().chain(misbound) {
             self.error(at, message);
         }
     }

@@ -8,6 +8,7 @@ use thin_vec::ThinVec;
 
 use super::{Dialect, Grammar};
 use crate::ast::{Decl, File};
+use crate::bound::{self, Misbound};
 use crate::lower::{Done, Lower};
 use crate::names::{self, Names, Redeclared};
 use crate::parser::Parsed;
@@ -50,14 +51,17 @@ pub(crate) fn lowered(src: &str, dialect: &Dialect) -> Option<Parsed> {
         decls = ThinVec::new();
     }
     let lowering = it.lowering.take().unwrap_or_default();
-    it.redeclared(lowering.redeclared);
-    let (tree, errors) = it.finish();
-    let mut lower = Lower { tree: &tree, done: lowering.done };
+    let mut lower = Lower { tree: &it.tree, done: lowering.done };
     let mut file = lower.file();
-    if errors.is_empty() && !lower.done.errors.is_empty() {
+    let Done { errors: of_literals, suspect, .. } = lower.done;
+    file.add(decls);
+    let misbound = if suspect { bound::misbound(&file, src) } else { Misbound::new() };
+    it.of_names(lowering.redeclared, misbound);
+    let (tree, errors) = it.finish();
+    file.experiments = tree.experiments;
+    if errors.is_empty() && !of_literals.is_empty() {
         return None;
     }
-    file.add(decls);
     Some(Parsed { file, errors })
 }
 
