@@ -1,5 +1,7 @@
 //! What a vertex gets: conjuncts, fields, patterns, and which fields a pattern is about.
 
+use cue_syntax::ast::Compare;
+
 use crate::builtin::{Datum, Kinds};
 use crate::compare::BAD_PATTERN;
 use crate::error::{Fault, Kind};
@@ -254,30 +256,58 @@ impl Evaluator {
         );
     }
 
-    /// Of a pattern whose label is not known it cannot be said what it holds for.
+    /// Of a pattern whose label is not known it cannot be said what it holds for; a label that has failed is told
+    /// where it is evaluated, if that is no field's value.
     pub(crate) fn unknown_patterns(&mut self, id: VertexId) {
         for index in 0..self.heap.get(id).patterns.len() {
             let pattern = &self.heap.get(id).patterns[index];
             let (label, env) = (pattern.label, pattern.env);
-            if !self.program.code(label).is_computed() {
+            let code = self.program.code(label);
+            let joined = matches!(code, Code::Unify(..) | Code::Bottom);
+            if !code.is_computed() && !joined || self.only_matches(label) {
                 continue;
             }
-            let fault = match self.eval(label, env) {
-                Value::Fault(fault) => Some(fault),
-                Value::Vertex(id) => {
-                    let id = self.unify(id);
-                    self.heap.get(id).fault
+            // What a name leads to is told there.
+            let named = self.is_path(label);
+            let (fault, of) = match self.eval(label, env) {
+                Value::Fault(fault) => (Some(fault), None),
+                Value::Vertex(of) => {
+                    let of = self.unify(of);
+                    (self.heap.get(of).fault, Some(of))
                 }
-                Value::Datum(_) => None,
+                Value::Datum(_) => (None, None),
             };
-            if let Some(fault) = fault {
-                // A call that fails is no pattern.
-                let call = matches!(self.program.code(label), Code::Call(..));
-                let kind = self.heap.faults[fault].kind;
-                if kind == Kind::Incomplete || call && kind == Kind::Permanent {
-                    self.raise_id(id, fault);
-                }
+            let Some(fault) = fault else { continue };
+            let told = match self.heap.faults[fault].kind {
+                Kind::Incomplete => true,
+                Kind::Permanent | Kind::User => !(named && of.is_some()),
+                Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
+            };
+            if !told {
+                continue;
             }
+            // A value by itself is nowhere; what computes one is told of the struct.
+            let own = of.is_some() && !joined && self.heap.faults[fault].place == of;
+            let fault = match own {
+                true => {
+                    let moved = Fault { place: Some(id), ..self.heap.faults[fault].clone() };
+                    self.heap.fault(moved)
+                }
+                false => fault,
+            };
+            self.raise_id(id, fault);
+        }
+    }
+
+    /// Whether a label is expressions that texts match, or both of such: they never disagree.
+    fn only_matches(&self, label: ExprId) -> bool {
+        match self.program.code(label) {
+            Code::Bound(Compare::Match | Compare::NotMatch, limit) => {
+                matches!(self.program.code(*limit), Code::String(_))
+            }
+            Code::Unify(left, right) => self.only_matches(*left) && self.only_matches(*right),
+            Code::Type(kinds, _) => *kinds == Kinds::STRING,
+            _ => false,
         }
     }
 

@@ -85,7 +85,7 @@ impl Evaluator {
     }
 
     /// Whether an expression is names and selections only.
-    fn is_path(&self, mut expr: ExprId) -> bool {
+    pub(crate) fn is_path(&self, mut expr: ExprId) -> bool {
         loop {
             match self.program.code(expr) {
                 Code::Field { .. } | Code::Variable { .. } | Code::Enclosing { .. } => return true,
