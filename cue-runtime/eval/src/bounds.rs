@@ -298,9 +298,10 @@ impl Evaluator {
     }
 }
 
-/// Least and greatest number of a type that has them.
-pub(crate) fn extent(name: &str) -> Option<(Number, Number)> {
-    range(name).or_else(|| float_range(name))
+/// Least and greatest number of a type that has them; `uint` has no greatest.
+pub(crate) fn extent(name: &str) -> Option<(Number, Option<Number>)> {
+    let (low, high) = range(name).or_else(|| float_range(name))?;
+    Some((low, (name != "uint").then_some(high)))
 }
 
 /// Least and greatest number of a type of floats.
@@ -317,11 +318,9 @@ fn float_range(name: &str) -> Option<(Number, Number)> {
 /// Whether a number is not in a range.
 fn is_outside(name: &str, value: &Datum) -> bool {
     let Datum::Number(value) = value else { return false };
-    match (name, extent(name)) {
-        ("uint", _) => value.compare(&Number::int(0)).is_lt(),
-        (_, Some((from, to))) => value.compare(&from).is_lt() || value.compare(&to).is_gt(),
-        (_, None) => false,
-    }
+    extent(name).is_some_and(|(from, to)| {
+        value.compare(&from).is_lt() || to.is_some_and(|it| value.compare(&it).is_gt())
+    })
 }
 
 /// The range that two bounds are exactly.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use cue_syntax::ast::Compare;
 
+use crate::bounds::extent;
 use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
@@ -35,6 +36,15 @@ fn whole(limit: &Number, next: fn(&Number) -> Number) -> Number {
     let within = limit.compare(&Number::int(i64::MAX)).is_lt()
         && limit.compare(&Number::int(i64::MIN)).is_gt();
     if limit.is_int() || !within { limit.clone() } else { next(limit) }
+}
+
+/// The side of `uint8` and the like on which a number is out of it: 0 for below.
+fn beyond(name: &str, number: &Number) -> Option<usize> {
+    let (low, high) = extent(name)?;
+    match number.compare(&low).is_lt() {
+        true => Some(0),
+        false => high.filter(|it| number.compare(it).is_gt()).map(|_| 1),
+    }
 }
 
 /// How the errors of validators end that come upon themselves.
@@ -72,9 +82,13 @@ impl Evaluator {
         if !concrete || chosen || self.heap.get(id).tests.is_empty() {
             return;
         }
-        let [low, high] = self.tightest(id);
-        let tight = |it: &Limit, place: usize| it.as_ref().is_some_and(|it| it.2 == place);
+        let limits = self.tightest_of_all(id);
+        let tight = |side: usize, place| limits[side].as_ref().is_some_and(|it| it.2 == place);
         let tests = self.heap.get(id).tests.clone();
+        let number = match &self.heap.get(id).scalar {
+            Some((Datum::Number(number), _)) => Some(number.clone()),
+            _ => None,
+        };
         let ranged = |it: &Test| match it {
             Test::Bound(compare, _) => compare::is_order(*compare),
             Test::Range(_) => true,
@@ -84,17 +98,24 @@ impl Evaluator {
         let mut found = Vec::new();
         for first in [true, false] {
             for (place, (test, at)) in tests.iter().enumerate() {
+                // Of those that ask the same the last one is told, of bounds that leave the same the tightest.
+                let again = || tests[place + 1..].iter().any(|it| it.0.is(test));
                 let skipped = ranged(test) != first
                     || match test {
                         Test::Bound(compare, _) if compare::is_order(*compare) => {
-                            !tight(&low, place) && !tight(&high, place)
+                            !tight(0, place) && !tight(1, place)
                         }
-                        Test::Bound(Compare::NotEqual, limit) => self.is_unlike(id, limit),
-                        Test::Bound(..) | Test::Range(_) => false,
-                        Test::Call(..) | Test::Match(..) => failed,
+                        Test::Range(name) => {
+                            let side = number.as_ref().and_then(|it| beyond(name, it));
+                            side.is_none_or(|it| !tight(it, place))
+                        }
+                        Test::Bound(Compare::NotEqual, limit) => {
+                            self.is_unlike(id, limit) || again()
+                        }
+                        Test::Bound(..) => again(),
+                        Test::Call(..) | Test::Match(..) => failed || again(),
                     };
-                // Of those that ask the same the last one is told.
-                if skipped || tests[place + 1..].iter().any(|it| it.0.is(test)) {
+                if skipped {
                     continue;
                 }
                 let Err(fault) = self.passes(id, test, *at) else { continue };
@@ -139,6 +160,30 @@ impl Evaluator {
             });
             if wins {
                 limits[side] = Some((*compare, limit.clone(), place));
+            }
+        }
+        limits
+    }
+
+    /// The same with the limits of `uint8` and the like, which stand for bounds as tight that are written.
+    fn tightest_of_all(&self, id: VertexId) -> [Limit; 2] {
+        let mut limits = self.tightest(id);
+        for (place, (test, _)) in self.heap.get(id).tests.iter().enumerate() {
+            let Test::Range(name) = test else { continue };
+            let Some((low, high)) = extent(name) else { continue };
+            let [least, most] = &mut limits;
+            for (limit, own, compare, tighter, strict) in [
+                (least, Some(low), Compare::GreaterEqual, Ordering::Greater, Compare::Greater),
+                (most, high, Compare::LessEqual, Ordering::Less, Compare::Less),
+            ] {
+                let Some(own) = own.map(Datum::Number) else { continue };
+                let wins = limit.as_ref().is_none_or(|(by, other, _)| {
+                    let order = compare::order(&own, other);
+                    order == Some(tighter) || order == Some(Ordering::Equal) && *by != strict
+                });
+                if wins {
+                    *limit = Some((compare, own, place));
+                }
             }
         }
         limits

@@ -426,9 +426,10 @@ impl Evaluator {
                 match extent(name) {
                     Some((low, high)) => {
                         for (limit, operator, wrong) in [
-                            (low, Compare::GreaterEqual, Ordering::Less),
+                            (Some(low), Compare::GreaterEqual, Ordering::Less),
                             (high, Compare::LessEqual, Ordering::Greater),
                         ] {
+                            let Some(limit) = limit else { continue };
                             if number.compare(&limit) == wrong {
                                 let (value, limit) = (Datum::Number(number), Datum::Number(limit));
                                 let nowhere = At::default();

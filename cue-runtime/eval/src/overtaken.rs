@@ -58,10 +58,8 @@ impl Evaluator {
                     let Some((from, to)) = extent(name) else {
                         continue;
                     };
-                    let sides = [(Compare::GreaterEqual, from), (Compare::LessEqual, to)];
-                    for (compare, limit) in
-                        sides.into_iter().take(if *name == "uint" { 1 } else { 2 })
-                    {
+                    let to = to.map(|it| (Compare::LessEqual, it));
+                    for (compare, limit) in [(Compare::GreaterEqual, from)].into_iter().chain(to) {
                         told.push((
                             compared(&text, compare, &Datum::Number(limit)),
                             At::default(),

@@ -72,7 +72,7 @@ impl Document<'_> {
                     name => {
                         if let Some((from, to)) = extent(name) {
                             limits.tighten(End::Least, (from, false));
-                            if name != "uint" {
+                            if let Some(to) = to {
                                 limits.tighten(End::Most, (to, false));
                             }
                         }
