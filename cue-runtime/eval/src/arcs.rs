@@ -264,11 +264,14 @@ impl Evaluator {
             let (label, env) = (pattern.label, pattern.env);
             let code = self.program.code(label);
             let joined = matches!(code, Code::Unify(..) | Code::Bottom);
-            if !code.is_computed() && !joined || self.only_matches(label) {
+            let known = !code.is_computed() && !joined || self.only_matches(label);
+            // It leads to a struct that has it.
+            if known || self.labelling.contains(&label) {
                 continue;
             }
             // What a name leads to is told there.
             let named = self.is_path(label);
+            self.labelling.push(label);
             let (fault, of) = match self.eval(label, env) {
                 Value::Fault(fault) => (Some(fault), None),
                 Value::Vertex(of) => {
@@ -277,6 +280,7 @@ impl Evaluator {
                 }
                 Value::Datum(_) => (None, None),
             };
+            self.labelling.pop();
             let Some(fault) = fault else { continue };
             let told = match self.heap.faults[fault].kind {
                 Kind::Incomplete => true,
@@ -327,10 +331,16 @@ impl Evaluator {
         if let Some(matches) = self.plainly_matches(pattern.label, &name) {
             return Ok(matches);
         }
+        // A label that leads to the struct it stands in is no text.
+        if self.labelling.contains(&pattern.label) {
+            return Ok(false);
+        }
         let probe = self.heap.vertex(None, None);
         let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
         self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
+        self.labelling.push(pattern.label);
         let probe = self.unify(probe);
+        self.labelling.pop();
         match self.heap.get(probe).fault {
             None => Ok(true),
             Some(it) => {

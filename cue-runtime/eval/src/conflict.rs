@@ -219,6 +219,21 @@ impl Evaluator {
                 let kind = if self.heap.get(id).is_list { "list" } else { "struct" };
                 return Err(self.no_limit(kind, compare, at));
             }
+            Err(_) if self.is_fixed(operand) => {
+                return Err(self.fail(
+                    Kind::Permanent,
+                    "bound has fixed non-concrete value",
+                    whole,
+                ));
+            }
+            // Nothing is more or less than a truth value, whichever it is.
+            Err(_) if vertex.is_some_and(|it| self.is_some_bool(it)) => {
+                let from =
+                    vertex.map_or_else(Vec::new, |it| vec![self.heap.narrowed(self.follow(it)).at]);
+                let message =
+                    format!("invalid value bool (type bool) for bound {}", compare.symbol());
+                return Err(self.fail_at(Kind::Permanent, message, at, from));
+            }
             Err(fault) if self.known_in_part(fault).is_some() => {
                 let open = self.open_limit(operand, compare);
                 return Err(self.awaiting_as(fault, open));
@@ -243,6 +258,17 @@ impl Evaluator {
             }
             _ => Ok(datum),
         }
+    }
+
+    /// Whether the limit of a bound is a type, which never becomes concrete.
+    fn is_fixed(&self, limit: ExprId) -> bool {
+        matches!(self.program.code(limit), Code::Type(kinds, _) if *kinds != Kinds::BOOL)
+    }
+
+    fn is_some_bool(&mut self, id: VertexId) -> bool {
+        let id = self.follow(id);
+        let vertex = self.heap.get(id);
+        vertex.kinds == Kinds::BOOL && vertex.fault.is_none() && vertex.choice.is_none()
     }
 
     fn no_limit(&mut self, kind: &str, compare: Compare, at: At) -> FaultId {

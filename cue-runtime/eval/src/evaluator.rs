@@ -202,6 +202,8 @@ pub(crate) struct Evaluator {
     pub(crate) trying: Vec<(VertexId, VertexId)>,
     /// The value for which a function is being called.
     pub(crate) calling: Option<VertexId>,
+    /// Labels of patterns that are being evaluated.
+    pub(crate) labelling: Vec<ExprId>,
     pub(crate) pattern_envs: Map<(ExprId, EnvId, Option<Label>), EnvId>,
     pub(crate) anonymous: Map<(ExprId, EnvId), VertexId>,
     /// Expressions of the values without a place that are being evaluated.
@@ -307,6 +309,7 @@ impl Evaluator {
             defaults: Defaults::Values,
             trying: Vec::new(),
             calling: None,
+            labelling: Vec::new(),
             pattern_envs: Map::default(),
             anonymous: Map::default(),
             inlining: Vec::new(),
