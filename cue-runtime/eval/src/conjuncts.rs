@@ -77,6 +77,9 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
+                if !work.seen.last().is_some_and(|it| it.is(&conjunct.groups)) {
+                    work.met_groups += conjunct.groups.spilled();
+                }
                 work.seen.push((expr, env), conjunct.groups.clone());
                 self.take_expr(id, expr, env, conjunct, work);
             }

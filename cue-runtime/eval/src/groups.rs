@@ -134,6 +134,15 @@ impl Groups {
         true
     }
 
+    /// Whether both are one set, not two that are equal.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Bytes it takes that are not counted with what holds it.
     pub(crate) fn spilled(&self) -> usize {
         match &self.0 {

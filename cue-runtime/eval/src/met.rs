@@ -68,6 +68,11 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         (0..self.entries.len()).for_each(|at| self.note(at));
     }
 
+    /// What came last.
+    pub(crate) fn last(&self) -> Option<&V> {
+        self.entries.last().map(|it| &it.value)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -104,6 +104,8 @@ pub(crate) struct Work {
     pub(crate) repeats: bool,
     /// Executions of comprehensions so far.
     pub(crate) firings: u32,
+    /// Bytes of the closing values in `seen`: who embeds much has other ones with all that it embeds.
+    pub(crate) met_groups: usize,
     /// Bytes of it that the evaluation has counted.
     pub(crate) counted: u64,
 }
@@ -123,7 +125,8 @@ impl Work {
     pub(crate) fn bytes(&self) -> u64 {
         let conjuncts = self.conjuncts.len() + self.late.len() + self.later.len();
         let met = self.seen.len() + self.inner.len();
-        (conjuncts * CONJUNCT_BYTES + met * MET_BYTES + self.computed.len() * COMPUTED_BYTES) as u64
+        let known = met * MET_BYTES + self.met_groups;
+        (conjuncts * CONJUNCT_BYTES + known + self.computed.len() * COMPUTED_BYTES) as u64
     }
 
     /// Ready for another vertex; what was allocated stays.
@@ -153,6 +156,7 @@ impl Work {
             encloses,
             repeats,
             firings,
+            met_groups,
             // What was counted is not cleared but given back.
             counted: _,
         } = self;
@@ -183,7 +187,7 @@ impl Work {
         computed.clear();
         parked.clear();
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
-        (*newest_group, *firings) = (0, 0);
+        (*newest_group, *firings, *met_groups) = (0, 0, 0);
         (*encloses, *repeats) = (false, false);
     }
 

@@ -54,10 +54,10 @@ impl Evaluator {
             Value::Vertex(id) => {
                 let id = self.unify(id);
                 let id = self.default_of(id).unwrap_or(id);
-                if let Some(callee) = self.function_at(id) {
+                failed = self.heap.get(id).fault;
+                if let Some(callee) = self.function_at(id).filter(|_| failed.is_none()) {
                     return Ok(callee);
                 }
-                failed = self.heap.get(id).fault;
                 let tests = &self.heap.get(id).tests;
                 validates = tests.iter().any(|it| matches!(it.0, Test::Call(..) | Test::Match(..)));
                 // What is computed by a call of itself is no function.
