@@ -270,8 +270,12 @@ impl Evaluator {
         let fields = code.fields > 0 && code.declarations.iter().any(|it| self.is_member_field(it));
         let mut groups = conjunct.groups.clone();
         let mut close_as = conjunct.closes_as();
-        // Inside of an embedded conjunction a literal opens what it embeds for itself only.
-        let joins = conjunct.beside != 0 && close_as.is_some_and(|it| !self.opened.contains(&it));
+        // Inside of an embedded conjunction a literal opens what it embeds for itself only; and what `close` is called
+        // with is closed by what it embeds as it is by itself, with all that is in it.
+        let joins = close_as.is_some_and(|it| {
+            let joined = conjunct.beside != 0 || self.close_calls.contains(&it);
+            joined && !self.opened.contains(&it)
+        });
         // The files of a package are one literal.
         let file = at.span.end == 0;
         let (home, place) = match file {

@@ -29,6 +29,7 @@ impl Evaluator {
             Code::Type(kinds, _) => *kinds,
             Code::Function(_) => Kinds::FUNC,
             Code::PatternName { .. } => return self.close_given(argument, env, at),
+            _ if self.is_of_tags(argument) => return self.close_given(argument, env, at),
             Code::Top => return Err(self.unclosed(at)),
             code if code.is_computed() => return self.close_given(argument, env, at),
             _ => return Ok(argument),
@@ -36,6 +37,16 @@ impl Evaluator {
         let text = self.literal_text(argument);
         let message = format!("cannot use {text} (type {kinds}) as struct in argument 1 to close");
         Err(self.misused(message, kinds, vec![self.program.at(argument)]))
+    }
+
+    /// Whether scalars and types are joined, which are no struct.
+    fn is_of_tags(&self, argument: ExprId) -> bool {
+        match self.program.code(argument) {
+            Code::Unify(left, right) => self.is_of_tags(*left) && self.is_of_tags(*right),
+            Code::Disjoin(all) => all.iter().all(|it| self.is_of_tags(it.0)),
+            Code::Bottom | Code::Bound(..) => true,
+            code => code.is_tag(),
+        }
     }
 
     /// The error of `close` of what may be anything.

@@ -338,10 +338,11 @@ impl Compiler<'_> {
                 Clause::For { key, value, source } => {
                     let source = self.expr(source);
                     let mut names = Map::default();
-                    names.insert(value.name.clone(), Named::Variable(0));
                     if let Some(key) = key {
                         names.insert(key.name.clone(), Named::Variable(1));
                     }
+                    // Of two of one name it is the value.
+                    names.insert(value.name.clone(), Named::Variable(0));
                     self.scopes.enter(Opener::Clause, names);
                     self.path.push(Step::Text("for[]"));
                     pushed += 1;
