@@ -18,10 +18,6 @@ const MOST_COMPARED: usize = 64;
 /// Closing values that are compared without being counted.
 const FEW_COMPARED: usize = 16;
 
-/// Bytes of closing values that count as memory of their own for each conjunct that is met: such come of structs that
-/// embed by the thousand.
-const LARGE_GROUPS: usize = 16 << 10;
-
 impl Evaluator {
     /// What is written counts at once, the rest in its turn (S-23).
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
@@ -81,11 +77,8 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                let large = conjunct.groups.spilled();
-                if large > LARGE_GROUPS
-                    && !work.seen.last().is_some_and(|it| it.is(&conjunct.groups))
-                {
-                    work.met_groups += large;
+                if !work.seen.last().is_some_and(|it| it.is(&conjunct.groups)) {
+                    work.met_groups += conjunct.groups.counted();
                 }
                 work.seen.push((expr, env), conjunct.groups.clone());
                 self.take_expr(id, expr, env, conjunct, work);

@@ -134,6 +134,13 @@ impl Groups {
         true
     }
 
+    /// The same of a large set alone, as those are that structs have which embed by the thousand: each is counted with
+    /// what has it.
+    pub(crate) fn counted(&self) -> usize {
+        const LARGE: usize = 16 << 10;
+        Some(self.spilled()).filter(|it| *it > LARGE).unwrap_or(0)
+    }
+
     /// Whether both are one set, not two that are equal.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {

@@ -415,6 +415,13 @@ impl Evaluator {
                     groups.retain(|it| Some(*it) != own);
                     let scope = conjunct.scope();
                     self.leave_scope(scope, own, &mut groups);
+                    if groups.counted() > 0 {
+                        work.met_groups += groups.counted();
+                        self.count_work(work);
+                        if self.spent.is_some() {
+                            return;
+                        }
+                    }
                     let conjunct = Conjunct {
                         source: Source::Expr(*embed, inner),
                         groups,
