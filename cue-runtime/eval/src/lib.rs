@@ -58,7 +58,8 @@ mod marks; // defaults of several disjunctions
 mod ahead; // scalars that are read before what refuses them is known
 mod alike; // alternatives that are one
 mod narrowing; // alternatives that a tag or a closed struct decides
-mod closed; // shapes, tests, closedness
+mod limits; // tests of a value, the tightest first
+mod closed; // what closed values allow
 mod longer; // lists with more elements than what closes them
 pub mod evaluator; // expressions in environments
 mod spending; // what the work goes into
