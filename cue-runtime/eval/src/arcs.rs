@@ -263,7 +263,10 @@ impl Evaluator {
             let pattern = &self.heap.get(id).patterns[index];
             let (label, env) = (pattern.label, pattern.env);
             let code = self.program.code(label);
-            let joined = matches!(code, Code::Unify(..) | Code::Bottom);
+            // Up to v0.14 only what waits is told, and calls that fail.
+            let older = self.program.lenient;
+            let call = matches!(code, Code::Call(..));
+            let joined = !older && matches!(code, Code::Unify(..) | Code::Bottom);
             let known = !code.is_computed() && !joined || self.only_matches(label);
             // It leads to a struct that has it.
             if known || self.labelling.contains(&label) {
@@ -284,6 +287,8 @@ impl Evaluator {
             let Some(fault) = fault else { continue };
             let told = match self.heap.faults[fault].kind {
                 Kind::Incomplete => true,
+                Kind::Permanent if older => call,
+                Kind::User if older => false,
                 Kind::Permanent | Kind::User => !(named && of.is_some()),
                 Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
             };

@@ -119,3 +119,11 @@ fn a_definition_that_is_a_call_of_close_is_closed_throughout() {
 fn patterns_keep_alternatives_apart() {
     check("a: {[string]: int} | {[string]: bool}\n", "a: {} | {}\n");
 }
+
+#[test]
+fn a_label_of_a_pattern_that_fails_matches_nothing() {
+    check(
+        "m: [string]: [(string & int)]: int\nm: a: b: 1\nn: {[1 & 2]: int, x: 1}\n",
+        "m: {\n    a: {\n        b: 1\n    }\n}\nn: {\n    x: 1\n}\n",
+    );
+}

@@ -58,7 +58,10 @@ pub fn load(folder: &Path) -> Result<Vec<Vec<String>>, String> {
             }
         }
     }
-    Ok(all)
+    match all.is_empty() {
+        true => Err(format!("{}: no recorded programs of one file", folder.display())),
+        false => Ok(all),
+    }
 }
 
 /// The text of a case that is one file.
