@@ -176,20 +176,13 @@ impl<'a> Printer<'a> {
         for Source { file, package, .. } in self.files {
             let mut imports = Map::default();
             for import in &file.imports {
-                let (path, explicit) = match import.path.rsplit_once(':') {
-                    Some((path, name)) => (path, Some(name)),
-                    None => (&*import.path, None),
-                };
+                let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
                 let last = path.rsplit('/').next().unwrap_or(path);
                 let last = last.split('@').next().unwrap_or(last);
-                let name = match &import.name {
-                    Some(name) => &*name.name,
-                    None => explicit.unwrap_or(last),
-                };
                 let alias = import.name.as_ref().map(|it| it.name.to_string());
                 // The name that it has anyway is not given again.
                 let alias = alias.filter(|it| it != last);
-                imports.insert(name.into(), Bound::Import(import.path.clone(), alias));
+                imports.insert(import.called().into(), Bound::Import(import.path.clone(), alias));
             }
             let imports = Scope::new(None, imports);
             let shared = shared.get(package).cloned().unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{By, Conjunct, EnvId, FaultId, Source, Test, VertexId};
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
+use crate::written::plain_name;
 
 pub(crate) const REQUIRED: &str = "field is required but not present";
 
@@ -253,10 +254,8 @@ impl Evaluator {
         (arguments, env): (&[ExprId], EnvId),
         at: At,
     ) -> FaultId {
-        let (name, wanted) = match plain {
-            Plain::MatchIf => ("matchIf", 4),
-            _ => ("matchN", 3),
-        };
+        let name = plain_name(plain);
+        let wanted = if plain == Plain::MatchIf { 4 } else { 3 };
         if arguments.len() != wanted {
             return self.miscounted(name, (arguments, env), wanted, at);
         }

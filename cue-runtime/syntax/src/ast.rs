@@ -84,6 +84,22 @@ pub struct Import {
     pub span: Span,
 }
 
+impl Import {
+    /// The name of the package: behind the colon of its path, or else the last part of that without a version.
+    pub fn package(&self) -> &str {
+        let last = self.path.rsplit('/').next().unwrap_or(&self.path);
+        match self.path.rsplit_once(':') {
+            Some((_, name)) => name,
+            None => last.split('@').next().unwrap_or(last),
+        }
+    }
+
+    /// What it is called in its file.
+    pub fn called(&self) -> &str {
+        self.name.as_ref().map_or_else(|| self.package(), |it| &it.name)
+    }
+}
+
 /// A name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
@@ -91,6 +107,17 @@ pub struct Ident {
     pub name: Arc<str>,
     /// Where.
     pub span: Span,
+}
+
+impl Ident {
+    /// The clause of a `let` in `text` up to this, the name in it.
+    pub fn of_let(&self, text: &str) -> Span {
+        let before = text.get(..self.span.start as usize).unwrap_or_default();
+        match before.trim_end().strip_suffix("let") {
+            Some(rest) => Span { start: rest.len() as u32, end: self.span.end },
+            None => self.span,
+        }
+    }
 }
 
 /// `@name(body)`

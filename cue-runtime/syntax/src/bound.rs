@@ -6,7 +6,7 @@
 
 use cue_map::Map;
 
-use crate::ast::{Clause, Decl, Element, Expr, ExprKind, Field, File, Ident, Label, Part, Span};
+use crate::ast::{Clause, Decl, Expr, ExprKind, Field, File, Ident, Label, Span};
 use crate::tree::{Kind, NodeId, Tree};
 
 /// Offsets and messages.
@@ -40,10 +40,7 @@ pub(crate) fn misbound(file: &File, text: &str) -> Misbound {
     let mut walk = Walk { text, open: Vec::new(), bound: Map::default(), misbound: Vec::new() };
     walk.enter();
     for import in &file.imports {
-        let last = import.path.rsplit('/').next().unwrap_or_default();
-        let path = last.rsplit_once(':').map_or(last.split('@').next(), |it| Some(it.1));
-        let name = import.name.as_ref().map_or(path.unwrap_or_default(), |it| &it.name);
-        walk.bind(name, Binding::Field, import.span.start);
+        walk.bind(import.called(), Binding::Field, import.span.start);
     }
     walk.decls(&file.decls);
     walk.misbound
@@ -89,7 +86,9 @@ impl<'a> Walk<'a> {
         for decl in decls {
             match decl {
                 Decl::Field(field) => self.bind_field(field),
-                Decl::Let(name, _) => self.bind(&name.name, Binding::Alias, self.start_of(name)),
+                Decl::Let(name, _) => {
+                    self.bind(&name.name, Binding::Alias, name.of_let(self.text).start);
+                }
                 Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
             }
         }
@@ -109,15 +108,6 @@ impl<'a> Walk<'a> {
                 Decl::Ellipsis(Some(it), _) | Decl::Embed(it) => self.expr(it),
                 Decl::Ellipsis(None, _) | Decl::Attribute(_) => {}
             }
-        }
-    }
-
-    /// Where the clause of a `let` begins.
-    fn start_of(&self, name: &Ident) -> u32 {
-        let before = self.text.get(..name.span.start as usize).unwrap_or_default();
-        match before.trim_end().strip_suffix("let") {
-            Some(rest) => rest.len() as u32,
-            None => name.span.start,
         }
     }
 
@@ -196,7 +186,7 @@ impl<'a> Walk<'a> {
                 self.leave();
             }
             ExprKind::Comprehension(clauses, body) => self.comprehension(clauses, body),
-            _ => each_part(expr, &mut |it| self.expr(it)),
+            _ => expr.operands().into_iter().for_each(|it| self.expr(it)),
         }
     }
 
@@ -237,48 +227,6 @@ fn start(field: &Field, alias: &Ident) -> u32 {
     alias.span.start.min(field.label_span.start)
 }
 
-/// The expressions that an expression is made of, but for the declarations of a struct and the clauses of a
-/// comprehension.
-fn each_part<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
-    match &expr.kind {
-        ExprKind::Interpolation { parts, .. } => {
-            parts.iter().for_each(|it| match it {
-                Part::Expr(it) => visit(it),
-                Part::Text(_) => {}
-            });
-        }
-        ExprKind::List(elements) => elements.iter().for_each(|it| match it {
-            Element::Expr(it) => visit(it),
-            Element::Ellipsis(it) => it.iter().for_each(|it| visit(it)),
-        }),
-        ExprKind::Unary(_, it) | ExprKind::Paren(it) => visit(it),
-        ExprKind::Binary(_, left, right) | ExprKind::Index(left, right) => {
-            visit(left);
-            visit(right);
-        }
-        ExprKind::Select(it) => visit(&it.0),
-        ExprKind::Slice(it) => {
-            visit(&it.0);
-            it.1.iter().chain(&it.2).for_each(visit);
-        }
-        ExprKind::Call(callee, arguments) => {
-            visit(callee);
-            arguments.iter().for_each(visit);
-        }
-        ExprKind::Ident(_)
-        | ExprKind::Null
-        | ExprKind::Bool(_)
-        | ExprKind::Number(_)
-        | ExprKind::String(_)
-        | ExprKind::Bytes(_)
-        | ExprKind::Bottom
-        | ExprKind::Top
-        | ExprKind::Bad
-        | ExprKind::Struct(_)
-        | ExprKind::Comprehension(..) => {}
-    }
-}
-
 /// The names in an expression, selectors too.
 fn names<'a>(expr: &'a Expr, named: &mut Vec<(&'a str, Span)>) {
     match &expr.kind {
@@ -287,7 +235,7 @@ fn names<'a>(expr: &'a Expr, named: &mut Vec<(&'a str, Span)>) {
             names(&it.0, named);
             named.push((&it.1.name, it.1.span));
         }
-        _ => each_part(expr, &mut |it| names(it, named)),
+        _ => expr.operands().into_iter().for_each(|it| names(it, named)),
     }
 }
 

@@ -62,9 +62,10 @@ impl Evaluator {
                 validates = tests.iter().any(|it| matches!(it.0, Test::Call(..) | Test::Match(..)));
                 // What is computed by a call of itself is no function.
                 match self.heap.get(id).state {
-                    _ if failed.is_some() => Kinds::BOTTOM,
-                    State::Running => Kinds::BOTTOM,
-                    State::New | State::Suspended | State::Done => self.kinds_of(id),
+                    State::New | State::Suspended | State::Done if failed.is_none() => {
+                        self.kinds_of(id)
+                    }
+                    _ => Kinds::BOTTOM,
                 }
             }
         };

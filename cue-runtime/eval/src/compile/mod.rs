@@ -260,15 +260,10 @@ impl Compiler<'_> {
         let mut redeclared = Vec::new();
         self.experiments = file.experiments;
         for import in &file.imports {
-            let (path, explicit) = match import.path.rsplit_once(':') {
-                Some((path, name)) => (path.to_owned(), Some(name.to_owned())),
-                None => (import.path.clone(), None),
-            };
-            let last = name_of(&path, None);
-            let name: Arc<str> = match (&import.name, &explicit) {
-                (Some(name), _) => name.name.clone(),
-                (None, Some(name)) => name.as_str().into(),
-                (None, None) => last.into(),
+            let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
+            let name: Arc<str> = match &import.name {
+                Some(name) => name.name.clone(),
+                None => import.package().into(),
             };
             let name_span = import.name.as_ref().map_or(import.span, |it| it.span);
             if shared.contains_key(&name) || imports.contains_key(&name) {
@@ -276,14 +271,14 @@ impl Compiler<'_> {
                 redeclared.push((name.clone(), earlier, name_span));
             }
             places.entry(name.clone()).or_insert(name_span);
-            match self.import(&path, name_of(&path, explicit.as_deref())) {
+            match self.import(path, import.package()) {
                 Some(imported) => {
                     imports.insert(name, imported);
                 }
                 None => {
                     self.source = source;
                     // Without a dot it can only be one of those that are built in (C-20).
-                    let message = self.not_imported(&path);
+                    let message = self.not_imported(path);
                     self.error(import.span, message);
                     imports.insert(name, Imported::Missing);
                 }
@@ -320,10 +315,7 @@ impl Compiler<'_> {
         self.cyclic_lets();
         if !self.program.lenient {
             for import in &file.imports {
-                let path = import.path.rsplit_once(':').map_or(&*import.path, |it| it.0);
-                let explicit = import.path.rsplit_once(':').map(|it| it.1);
-                let own = name_of(path, explicit);
-                let name = import.name.as_ref().map_or(own, |it| &it.name);
+                let name = import.called();
                 let redeclared = redeclared.iter().any(|it| &*it.0 == name);
                 if used.contains(name) || redeclared {
                     continue;
@@ -400,12 +392,6 @@ impl Compiler<'_> {
         }
         self.program.push(code, At { source: self.source, span })
     }
-}
-
-/// The name of the package at a path.
-fn name_of<'a>(path: &'a str, explicit: Option<&'a str>) -> &'a str {
-    let last = path.rsplit('/').next().unwrap_or(path);
-    explicit.unwrap_or_else(|| last.split('@').next().unwrap_or(last))
 }
 
 const NO_TRY: &str = "try clause requires the try experiment (language version v0.16.0 or later)";

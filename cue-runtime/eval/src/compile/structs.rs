@@ -159,7 +159,7 @@ impl Compiler<'_> {
         if !self.program.lenient {
             for decl in decls.iter() {
                 match decl {
-                    Decl::Let(name, _) => self.unreferenced(name, self.let_span(name), &used),
+                    Decl::Let(name, _) => self.unreferenced(name, name.of_let(self.text()), &used),
                     Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
                         if let Some(alias) = &field.alias {
                             self.unreferenced(alias, self.alias_span(field, alias), &used);
@@ -193,15 +193,6 @@ impl Compiler<'_> {
         code
     }
 
-    /// Where the clause of a let begins.
-    fn let_span(&self, name: &Ident) -> Span {
-        let before = self.text_before(name.span);
-        match before.trim_end().strip_suffix("let") {
-            Some(rest) => Span { start: rest.len() as u32, end: name.span.end },
-            None => name.span,
-        }
-    }
-
     /// Where an alias is told of: before a label or value at its name, behind a label at the `~`.
     fn alias_span(&self, field: &Field, alias: &Ident) -> Span {
         if alias.span.start < field.label_span.start || alias.span.start < field.value.span.start {
@@ -219,10 +210,14 @@ impl Compiler<'_> {
         self.text_of(Span { start: 0, end: span.start })
     }
 
+    /// The text that is compiled.
+    fn text(&self) -> &str {
+        self.program.sources.get(self.source as usize).map_or("", |it| &it.text)
+    }
+
     pub(super) fn text_of(&self, span: Span) -> &str {
-        let source = self.program.sources.get(self.source as usize);
         let place = span.start as usize..span.end as usize;
-        source.and_then(|it| it.text.get(place)).unwrap_or_default()
+        self.text().get(place).unwrap_or_default()
     }
 
     /// A field, with its label where that is compiled already.
