@@ -224,6 +224,11 @@ impl Special {
     pub fn checks_text(self) -> bool {
         matches!(self, Special::ValidateJson | Special::ValidateYaml | Special::ValidateYamlPartial)
     }
+
+    /// Whether it evaluates elements together with other values.
+    pub fn compares(self) -> bool {
+        matches!(self, Special::Sort | Special::IsSorted | Special::Contains | Special::MatchN)
+    }
 }
 
 /// A function of a package.

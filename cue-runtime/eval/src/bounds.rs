@@ -24,15 +24,17 @@ type Limit = (Compare, Datum);
 type Spot = (u32, u32);
 
 /// Names of ranges that are printed as such.
-const NAMED: &[&str] = &[
+const WHOLE: &[&str] = &[
     "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32", "int64", "int128",
 ];
+const FLOATS: &[&str] = &["float32", "float64"];
 
 impl Evaluator {
     /// A value that is no more than types and tests, simplified.
     pub(crate) fn bounded(&self, id: VertexId) -> String {
         let vertex = self.heap.get(id);
-        let whole = vertex.kinds == Kinds::INT;
+        let kinds = vertex.kinds;
+        let whole = kinds == Kinds::INT;
         // What another bound leaves out need not be left out again.
         let needed = |it: &&(Test, At)| match &it.0 {
             Test::Bound(Compare::NotEqual, limit) => !self.is_out(id, limit),
@@ -96,7 +98,8 @@ impl Evaluator {
             Test::Range("rune") => false,
             Test::Range("uint") => !self.program.lenient,
             Test::Range("float32" | "float64") => !whole,
-            _ => true,
+            Test::Range(_) => true,
+            _ => self.program.lenient,
         };
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
             return self.as_written(id);
@@ -104,14 +107,14 @@ impl Evaluator {
         cue_sort::by_key(&mut rest, |it| it.0);
         let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_lines());
         let mut parts: Vec<String> = Vec::new();
+        let alone = self.program.lenient || rest.is_empty() && !asks;
+        if let Some(name) = self.exact(low.as_ref(), high.as_ref(), kinds).filter(|_| alone) {
+            parts.push(name.to_owned());
+            parts.extend(rest.into_iter().map(|it| it.1));
+            return parts.join(" & ");
+        }
         let numbers = |it: &&Limit| matches!(it.1, Datum::Number(_));
         if let (Some(from), Some(to)) = (low.as_ref().filter(numbers), &high) {
-            let alone = self.program.lenient || rest.is_empty() && !asks;
-            if let Some(name) = exact(from, to).filter(|_| whole && alone) {
-                parts.push(name.to_owned());
-                parts.extend(rest.into_iter().map(|it| it.1));
-                return parts.join(" & ");
-            }
             let zero = compare::order(&from.1, &Datum::Number(Number::int(0)));
             let natural = zero.is_some_and(Ordering::is_ge);
             let at_zero = zero.is_some_and(Ordering::is_eq);
@@ -136,6 +139,35 @@ impl Evaluator {
         parts.extend(self.kinds_told(id));
         parts.extend(rest.into_iter().map(|it| it.1));
         parts.join(" & ")
+    }
+
+    /// The type that a lowest and a highest number are exactly, of whole numbers or of floats.
+    fn exact(
+        &self,
+        low: Option<&Limit>,
+        high: Option<&Limit>,
+        kinds: Kinds,
+    ) -> Option<&'static str> {
+        let Some((Compare::GreaterEqual, Datum::Number(from))) = low else { return None };
+        let to = match high {
+            Some((Compare::LessEqual, Datum::Number(to))) => Some(to),
+            None => None,
+            Some(_) => return None,
+        };
+        let same = |name: &&&str| {
+            let Some((least, most)) = extent(name) else { return false };
+            let ends = match (&most, to) {
+                (Some(most), Some(to)) => most.compare(to).is_eq(),
+                (most, to) => most.is_none() && to.is_none(),
+            };
+            least.compare(from).is_eq() && ends
+        };
+        match (kinds == Kinds::INT, self.program.lenient) {
+            (true, false) => WHOLE.iter().chain(&["uint"]).find(same).copied(),
+            (true, true) => WHOLE.iter().find(same).copied(),
+            (false, false) => FLOATS.iter().find(same).copied(),
+            (false, true) => None,
+        }
     }
 
     /// A range by its name, and bounds as they are.
@@ -165,7 +197,8 @@ impl Evaluator {
     /// A value that is no more than types and tests, as messages have it (cue-errors 0.3).
     pub(crate) fn constraint(&mut self, id: VertexId) -> String {
         let tests = self.heap.get(id).tests.clone();
-        let whole = self.heap.get(id).kinds == Kinds::INT;
+        let held = self.heap.get(id).kinds;
+        let whole = held == Kinds::INT;
         let (mut low, mut high): (Option<Limit>, Option<Limit>) = (None, None);
         let (mut names, mut ordered) = (Vec::new(), false);
         let mut others: Vec<String> = Vec::new();
@@ -181,8 +214,8 @@ impl Evaluator {
                     others.push(format!("{}{}", compare.symbol(), limit.cue_text()));
                 }
                 Test::Range(name) => names.push(*name),
-                Test::Call(package, function, rest, _) => {
-                    others.push(self.call_text(package, function.name, rest));
+                Test::Call(package, function, rest, written) => {
+                    others.push(self.unasked_text((package, function.name), rest, *written));
                 }
                 Test::Match(expr, _) => others.push(self.literal_text(*expr)),
             }
@@ -205,16 +238,10 @@ impl Evaluator {
         let kinds = self.kinds_told(id).filter(|_| parts.is_empty());
         let text = |(compare, limit): &Limit| format!("{}{}", compare.symbol(), limit.cue_text());
         let mut last = None;
-        match (&low, &high) {
-            (Some(from), Some(to)) => match exact(from, to).filter(|_| whole && alone) {
-                Some(name) => parts.push(name.to_owned()),
-                None => {
-                    parts.extend([text(from), text(to)]);
-                    last = kinds;
-                }
-            },
-            (low, high) => {
-                parts.extend(low.iter().chain(high).map(text));
+        match self.exact(low.as_ref(), high.as_ref(), held).filter(|_| alone) {
+            Some(name) => parts.push(name.to_owned()),
+            None => {
+                parts.extend(low.iter().chain(&high).map(text));
                 last = kinds;
             }
         }
@@ -321,18 +348,6 @@ fn is_outside(name: &str, value: &Datum) -> bool {
     extent(name).is_some_and(|(from, to)| {
         value.compare(&from).is_lt() || to.is_some_and(|it| value.compare(&it).is_gt())
     })
-}
-
-/// The range that two bounds are exactly.
-fn exact(from: &Limit, to: &Limit) -> Option<&'static str> {
-    if from.0 != Compare::GreaterEqual || to.0 != Compare::LessEqual {
-        return None;
-    }
-    let (Datum::Number(from), Datum::Number(to)) = (&from.1, &to.1) else { return None };
-    let same = |name: &&&str| {
-        range(name).is_some_and(|(low, high)| low.compare(from).is_eq() && high.compare(to).is_eq())
-    };
-    NAMED.iter().find(same).copied()
 }
 
 fn is_upper(operator: Compare) -> bool {

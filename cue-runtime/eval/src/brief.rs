@@ -74,7 +74,7 @@ impl Evaluator {
     }
 
     /// Whether it is a list or a struct that is no field.
-    fn stands_alone(&self, id: VertexId) -> bool {
+    pub(crate) fn stands_alone(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(self.follow(id));
         vertex.label.is_none() && (vertex.is_struct || vertex.is_list)
     }

@@ -174,6 +174,8 @@ pub(crate) struct Evaluator {
     pub(crate) undecided: Vec<ExprId>,
     /// Validators that are running.
     pub(crate) checking: Vec<crate::checking::Check>,
+    /// Calls of functions that compare values, which are being made.
+    pub(crate) comparing: Vec<(At, EnvId)>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: Set<u32>,
     /// Alternatives that have fields which are not allowed.
@@ -294,6 +296,7 @@ impl Evaluator {
             ways: crate::marks::Ways::default(),
             undecided: Vec::new(),
             checking: Vec::new(),
+            comparing: Vec::new(),
             exhausted: Set::default(),
             checked: None,
             asked_early: Set::default(),

@@ -216,8 +216,10 @@ impl Evaluator {
 
     /// Bounds that nothing can meet (cue-errors 1.2).
     fn check_bounds(&mut self, id: VertexId) {
-        let [Some((above, low, low_place)), Some((below, high, high_place))] = self.tightest(id)
-        else {
+        // Types of whole numbers are bounds, too; those of floats are not compared.
+        let whole_only = self.heap.get(id).kinds == Kinds::INT;
+        let limits = if whole_only { self.tightest_of_all(id) } else { self.tightest(id) };
+        let [Some((above, low, low_place)), Some((below, high, high_place))] = limits else {
             return;
         };
         let strict = above == Compare::Greater || below == Compare::Less;
@@ -227,9 +229,7 @@ impl Evaluator {
             Datum::Bytes(_) => "bytes",
             _ => "number",
         };
-        if let (Datum::Number(low), Datum::Number(high), Kinds::INT) =
-            (&low, &high, self.heap.get(id).kinds)
-        {
+        if let (Datum::Number(low), Datum::Number(high), true) = (&low, &high, whole_only) {
             kind = "integer";
             let least = if above == Compare::GreaterEqual { next_above } else { next_below };
             let most = if below == Compare::Less { next_above } else { next_below };
@@ -248,7 +248,11 @@ impl Evaluator {
         let high_text = format!("{}{}", below.symbol(), high.cue_text());
         let (one, other) = if gap { (low_text, high_text) } else { (high_text, low_text) };
         let message = format!("incompatible {kind} bounds {one} and {other}");
-        let at = |place: usize| self.heap.get(id).tests[place].1;
+        // What a type asks has no place.
+        let at = |place: usize| match self.heap.get(id).tests[place] {
+            (Test::Range(_), _) => At::default(),
+            (_, at) => at,
+        };
         let (first, second) = (at(low_place.min(high_place)), at(low_place.max(high_place)));
         self.raise(id, Fault::new(Kind::Permanent, message, second).and_at(first));
     }

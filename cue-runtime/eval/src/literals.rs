@@ -59,7 +59,7 @@ impl Evaluator {
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
             let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-            let source = Source::Vertex(self.follow(*element));
+            let source = Source::Vertex(self.tried(self.follow(*element)));
             let groups = self.deep_groups(groups);
             let conjunct = Conjunct { groups, by_reference: true, via, ..Conjunct::new(source) };
             self.add_conjunct(child, conjunct);

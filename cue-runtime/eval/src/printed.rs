@@ -418,8 +418,8 @@ impl Evaluator {
                     text.push('*');
                 }
                 self.write_value(each, show, &mut text, depth, later);
-                // Structs may differ in what is not shown.
-                if text.contains('{') || !texts.contains(&text) {
+                // Structs and lists may differ in what is not shown.
+                if text.contains(['{', '[']) || !texts.contains(&text) {
                     texts.push(text);
                 }
             }

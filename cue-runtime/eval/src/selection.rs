@@ -487,7 +487,7 @@ impl Evaluator {
         if let Some(position) = position.filter(|_| is_list) {
             let label = self.labels.index(position);
             if let Some(found) = self.heap.arc(list, label).map(|it| it.vertex) {
-                return Value::Vertex(found);
+                return Value::Vertex(self.tried(found));
             }
         }
         // Elements that it waits for may still come.

@@ -11,7 +11,7 @@ use crate::groups::Groups;
 use crate::heap::{
     Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId, kept,
 };
-use crate::program::{Code, ExprId, Label, LabelKind, PartCode, Presence};
+use crate::program::{Callee, Code, ExprId, Label, LabelKind, PartCode, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
 
@@ -139,7 +139,8 @@ impl Evaluator {
             Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => {
                 Fault::new(Kind::Permanent, "integer fields not supported", at)
             }
-            Ok(Concrete::Vertex(_)) if self.refers_at(label).is_none() => {
+            // What is put together here is not done yet (officially).
+            Ok(Concrete::Vertex(_)) if self.is_built(label) => {
                 Fault::new(Kind::Incomplete, "key value of dynamic field not yet known", at)
             }
             Ok(other) => {
@@ -150,6 +151,15 @@ impl Evaluator {
             Err(fault) => return Err(self.unknown_key(fault, label)),
         };
         Err(self.heap.fault(fault))
+    }
+
+    /// Whether a struct or a list is put together by an expression: another one only finds it.
+    fn is_built(&self, expr: ExprId) -> bool {
+        let code = self.program.code(expr);
+        matches!(
+            code,
+            Code::Struct(_) | Code::List(_) | Code::Unify(..) | Code::Call(Callee::Plain(_), _)
+        )
     }
 
     /// The error of a label that is not known yet (cue-errors 1.7).

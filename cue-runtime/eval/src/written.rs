@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use crate::builtin::{Datum, FunctionName};
 use crate::evaluator::Evaluator;
 use crate::export::marker;
-use crate::heap::Test;
+use crate::heap::{EnvId, Test};
 use crate::program::{
     Arithmetic, At, Callee, ClauseCode, Code, DeclLabel, Declaration, ExprId, Label, LetCode,
     ListElement, PartCode, Plain, Quotes,
@@ -44,14 +44,44 @@ impl Evaluator {
         name: &'static str,
         arguments: &[Datum],
     ) -> String {
+        let texts = arguments.iter().map(|it| self.argument_text(it)).collect::<Vec<String>>();
+        format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
+    }
+
+    fn argument_text(&mut self, argument: &Datum) -> String {
+        match argument {
+            Datum::Live(_) => {
+                let id = self.live(argument.clone());
+                self.short(id)
+            }
+            other => other.cue_text(),
+        }
+    }
+
+    /// A validator that has not been asked yet: of lists and structs it has the names, or what is written.
+    pub(crate) fn unasked_text(
+        &mut self,
+        (package, name): (&'static str, &'static str),
+        arguments: &[Datum],
+        (call, env): (ExprId, EnvId),
+    ) -> String {
+        let program = self.program.clone();
+        // The first is the value that is to be asked about, unless the call leaves it out.
+        let written: &[ExprId] = match program.code(call) {
+            Code::Call(_, all) | Code::CallOf(_, all) => &all[all.len() - arguments.len()..],
+            _ => &[],
+        };
         let mut texts = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            texts.push(match argument {
-                Datum::Live(_) => {
-                    let id = self.live(argument.clone());
-                    self.short(id)
-                }
-                other => other.cue_text(),
+        for (place, argument) in arguments.iter().enumerate() {
+            let composite = matches!(argument, Datum::Live(_) | Datum::List(_) | Datum::Struct(_));
+            let value = match written.get(place).filter(|_| composite) {
+                Some(expr) => self.eval(*expr, env).vertex(),
+                None => None,
+            };
+            texts.push(match value {
+                Some(id) if self.stands_alone(id) => self.as_given(id),
+                Some(id) => self.path(self.follow(id)),
+                None => self.argument_text(argument),
             });
         }
         format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))

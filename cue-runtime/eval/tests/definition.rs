@@ -31,7 +31,7 @@ fn plain_values_become_one_and_keep_their_spelling() {
 #[test]
 fn bounds_are_simplified() {
     check("a: >1 & >3\nb: int & >=1 & <=10\n", "a: >3\nb: uint & >=1 & <=10\n");
-    check("a: int & >=0 & <=255\nb: >=0 & int\n", "a: uint8\nb: int & >=0\n");
+    check("a: int & >=0 & <=255\nb: >=0 & int\n", "a: uint8\nb: uint\n");
 }
 
 #[test]

@@ -163,10 +163,26 @@ impl Evaluator {
                     self.wrapped(fault, &outer, at)
                 })?
             }
-            Run::Evaluator(special) => match self.special(special, &all, at) {
-                Ok(result) => result,
-                Err(fault) => Ok(self.not_compared(special, fault, called)?),
-            },
+            Run::Evaluator(special) => {
+                let call = (at, env);
+                // What asks for itself again in what it looks at does so for ever (S-62).
+                if self.comparing.contains(&call) {
+                    let message = "structural cycle";
+                    return Err(self.fail(Kind::StructuralCycle, message, At::default()));
+                }
+                let compares = special.compares();
+                if compares {
+                    self.comparing.push(call);
+                }
+                let result = self.special(special, &all, at);
+                if compares {
+                    self.comparing.pop();
+                }
+                match result {
+                    Ok(result) => result,
+                    Err(fault) => Ok(self.not_compared(special, fault, called)?),
+                }
+            }
         };
         match result {
             Ok(datum) => {
