@@ -289,7 +289,7 @@ impl Evaluator {
     }
 
     /// An error within a value: the first, and how many more there are (cue-errors 0.2).
-    fn brief_fault(&self, fault: &Fault, id: VertexId) -> String {
+    pub(crate) fn brief_fault(&self, fault: &Fault, id: VertexId) -> String {
         let told = fault.message != LITERAL;
         let path = if told { self.path(fault.place.unwrap_or(id)) } else { String::new() };
         let colon = if path.is_empty() { "" } else { ": " };

@@ -329,7 +329,7 @@ impl Evaluator {
         match by {
             By::Nothing => self.heap.get(id).kinds.to_string(),
             By::Expr(expr) => self.literal_text(*expr),
-            By::Datum(datum) => datum.cue_text(),
+            By::Datum(datum) => self.datum_text(datum),
             By::Scalar => {
                 let scalar = self.heap.get(id).scalar.as_ref();
                 scalar.map_or_else(String::new, |it| it.0.cue_text())

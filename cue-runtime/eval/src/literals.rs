@@ -50,12 +50,13 @@ impl Evaluator {
         let groups = &from.groups;
         let at = self.heap.narrowed(list).at;
         let elements = self.elements(list);
-        if self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it)) {
+        let lone = self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it));
+        self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
+        if lone {
             self.list_into(id, &elements);
             return;
         }
         self.heap.get_mut(id).is_list = true;
-        self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
             let child = self.add_arc(id, label, Presence::Member, groups, 0, at);

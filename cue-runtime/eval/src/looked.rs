@@ -3,6 +3,7 @@
 use cue_map::Map;
 
 use crate::builtin::{CallError, Datum};
+use crate::error::Fault;
 use crate::evaluator::Evaluator;
 use crate::heap::VertexId;
 use crate::program::{LabelKind, Presence};
@@ -137,7 +138,12 @@ impl Evaluator {
         if self.unifies(number, limit) {
             return Ok(Datum::Bool(true));
         }
-        let (schema, limit) = (self.short(schema), self.short(limit));
+        // Of what fails in it a schema is no more than that.
+        let schema = match Fault::listed(self.first_failing(schema)) {
+            Some(fault) => self.brief_fault(&fault, schema),
+            None => self.short(schema),
+        };
+        let limit = self.short(limit);
         let text = format!("{schema} matches {count} list items, want {limit}");
         Err(CallError::unsatisfied(text))
     }

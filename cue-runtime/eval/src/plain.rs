@@ -55,12 +55,15 @@ impl Evaluator {
         }
     }
 
-    /// Whether a vertex that is being evaluated has one conjunct, which says all that it is.
+    /// Whether a vertex that is being evaluated has one conjunct, and nothing is known of it yet.
     pub(crate) fn is_lone(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let alone = matches!(&*vertex.conjuncts, [conjunct] if is_free(conjunct));
         alone
             && vertex.state == State::Running
+            && vertex.kinds == Kinds::ANY
+            && !vertex.is_list
+            && vertex.tests.is_empty()
             && !vertex.constrained
             && vertex.arcs.is_empty()
             && vertex.picks.is_empty()
@@ -114,13 +117,15 @@ impl Evaluator {
                     self.add_conjunct(child, conjunct);
                 }
             }
-            Datum::List(items) if items.iter().any(has_handles) && self.is_lone(id) => {
-                let elements: Vec<VertexId> =
-                    items.iter().map(|it| self.live(it.clone())).collect();
-                self.list_into(id, &elements);
-            }
             Datum::List(items) => {
+                let lone = items.iter().any(has_handles) && self.is_lone(id);
                 self.narrow(id, Kinds::LIST, By::Datum(datum.clone()), at, via);
+                if lone {
+                    let elements: Vec<VertexId> =
+                        items.iter().map(|it| self.live(it.clone())).collect();
+                    self.list_into(id, &elements);
+                    return;
+                }
                 let vertex = self.heap.get_mut(id);
                 vertex.is_list = true;
                 let length = items.len();

@@ -26,12 +26,12 @@ pub(crate) fn source_of(package: &Package) -> u32 {
     PACKAGES - index.unwrap_or(0) as u32
 }
 
-/// The name of the package whose text a position is the beginning of.
+/// The name of the package whose text a position is the beginning of, or of which it is a constant.
 pub(crate) fn package_at(at: At) -> Option<&'static str> {
     let package = packages().get(PACKAGES.checked_sub(at.source)? as usize)?;
     let begin = package.text.len() - package.text.trim_start().len();
     let whole = !package.text.is_empty() && at.span.start as usize == begin;
-    whole.then(|| package.local_name())
+    (whole || at.span.start >= CONSTANT).then(|| package.local_name())
 }
 
 /// Where a constant stands that has no text.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::iter::Peekable;
 
 use crate::builtin::{Datum, FunctionName};
+use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
 use crate::heap::{EnvId, Test};
@@ -44,15 +45,21 @@ impl Evaluator {
         name: &'static str,
         arguments: &[Datum],
     ) -> String {
-        let texts = arguments.iter().map(|it| self.argument_text(it)).collect::<Vec<String>>();
+        let texts = arguments.iter().map(|it| self.datum_text(it)).collect::<Vec<String>>();
         format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
     }
 
-    fn argument_text(&mut self, argument: &Datum) -> String {
-        match argument {
+    /// Data, in which handles may stand for values.
+    pub(crate) fn datum_text(&mut self, datum: &Datum) -> String {
+        match datum {
             Datum::Live(_) => {
-                let id = self.live(argument.clone());
+                let id = self.live(datum.clone());
                 self.short(id)
+            }
+            Datum::List(items) if has_handles(datum) => {
+                let items: Vec<Datum> = items.iter().cloned().collect();
+                let texts: Vec<String> = items.iter().map(|it| self.datum_text(it)).collect();
+                format!("[{}]", texts.join(","))
             }
             other => other.cue_text(),
         }
@@ -75,13 +82,14 @@ impl Evaluator {
         for (place, argument) in arguments.iter().enumerate() {
             let composite = matches!(argument, Datum::Live(_) | Datum::List(_) | Datum::Struct(_));
             let value = match written.get(place).filter(|_| composite) {
-                Some(expr) => self.eval(*expr, env).vertex(),
+                Some(expr) => self.eval(*expr, env).vertex().map(|it| self.unify(it)),
                 None => None,
             };
+            let path = value.map(|it| self.path(self.follow(it))).unwrap_or_default();
             texts.push(match value {
                 Some(id) if self.stands_alone(id) => self.as_given(id),
-                Some(id) => self.path(self.follow(id)),
-                None => self.argument_text(argument),
+                Some(_) if !path.is_empty() => path,
+                _ => self.datum_text(argument),
             });
         }
         format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
@@ -104,7 +112,11 @@ impl Evaluator {
             Code::Type(_, name) => out.push_str(name),
             Code::Struct(literal) => match spots::package_at(self.program.at(expr)) {
                 Some(package) => out.push_str(package),
-                None => self.write_struct(*literal, out, next),
+                // A package that something is asked of is written by its name.
+                None => match self.source_at(self.program.at(expr)) {
+                    name if depth > 0 && cue_syntax::is_identifier(&name) => out.push_str(&name),
+                    _ => self.write_struct(*literal, out, next),
+                },
             },
             Code::List(elements) => self.write_elements(elements, out, next),
             Code::Not(it) => self.write_unary('!', *it, out, next),

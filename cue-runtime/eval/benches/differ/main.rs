@@ -7,7 +7,7 @@
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
-//! people write them, `templates` in KubeVela's form, or those `recorded` in the folder `CASES`, with a few words
+//! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in the folder `CASES`, with a few words
 //! changed. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `PROFILE=kubevela` ours answers in that profile, to be compared with
 //! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
@@ -24,6 +24,7 @@ use cue_eval::{
 };
 use serde_json::{Value, json};
 
+mod calls;
 mod definitions;
 mod facts;
 mod ordered;
@@ -103,6 +104,7 @@ fn texts() -> Result<Vec<String>, String> {
             Err(_) => Box::new(programs::program),
             Ok("order") => Box::new(ordered::program),
             Ok("schemas") => Box::new(schemas::program),
+            Ok("calls") => Box::new(calls::program),
             Ok("templates") => Box::new(templates::program),
             Ok("recorded") => {
                 let folder = std::env::var("CASES").map_err(|_| "CASES names no folder")?;
@@ -110,7 +112,7 @@ fn texts() -> Result<Vec<String>, String> {
                 Box::new(move |dice| recorded::program(&all, dice))
             }
             Ok(other) => {
-                let known = "order, schemas, templates, recorded";
+                let known = "order, schemas, calls, templates, recorded";
                 return Err(format!("ABOUT: {other} is none of {known}"));
             }
         };

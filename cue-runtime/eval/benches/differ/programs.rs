@@ -1,6 +1,8 @@
 //! Programs near what users write, made by chance: definitions and what they close, disjunctions with
 //! defaults, patterns, comprehensions, aliases, interpolations, builtin functions, references to and fro.
 
+use cue_eval::builtin::packages;
+
 /// Chance that can be repeated.
 pub struct Dice(pub u64);
 
@@ -40,7 +42,6 @@ enum Suit {
 
 const TOPS: &[&str] = &["p", "q", "x", "y", "z"];
 const DEFINITIONS: &[&str] = &["#A", "#B", "#C"];
-pub const PACKAGES: &[&str] = &["list", "math", "strings", "struct"];
 
 const INTS: &[&str] = &[
     "int",
@@ -136,9 +137,19 @@ pub fn program(dice: &mut Dice) -> String {
 /// The lines, with the packages that they need.
 pub fn with_imports(lines: &[String]) -> String {
     let text = lines.join("\n");
-    let used = PACKAGES.iter().filter(|it| text.contains(&format!("{it}.")));
-    let imports: Vec<String> = used.map(|it| format!("import \"{it}\"\n")).collect();
+    let used = packages().iter().filter(|it| names_of(&text, it.local_name()));
+    let imports: Vec<String> = used.map(|it| format!("import \"{}\"\n", it.path)).collect();
     format!("{}\n{text}\n", imports.concat())
+}
+
+/// Whether something of a package is named: its names begin in upper case.
+fn names_of(text: &str, package: &str) -> bool {
+    let dotted = format!("{package}.");
+    text.match_indices(&dotted).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let named = text[at + dotted.len()..].starts_with(|it: char| it.is_ascii_uppercase());
+        named && !before.is_some_and(|it| it.is_alphanumeric() || it == '_' || it == '.')
+    })
 }
 
 /// The lines without the imports.

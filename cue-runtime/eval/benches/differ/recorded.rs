@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use cue_eval::builtin::packages;
 use cue_syntax::scan::{Scanner, T};
 use serde_json::Value;
 
@@ -98,7 +99,7 @@ fn declared(text: &str) -> Option<Vec<String>> {
     lines.retain(|it| !it.is_empty() && !it.starts_with("package "));
     let imports = lines.iter().filter(|it| it.starts_with("import"));
     let known =
-        |it: &String| programs::PACKAGES.iter().any(|name| *it == format!("import \"{name}\""));
+        |it: &String| packages().iter().any(|known| *it == format!("import \"{}\"", known.path));
     if !imports.into_iter().all(known) || lines.len() > MOST_LINES {
         return None;
     }

@@ -70,10 +70,7 @@ impl Evaluator {
             }
         };
         let place = self.program.at(callee);
-        let text = match self.program.code(callee) {
-            Code::Arithmetic(..) | Code::Compare(..) | Code::Unify(..) => self.literal_text(callee),
-            _ => self.source_at(place),
-        };
+        let text = self.literal_text(callee);
         Err(if kinds == Kinds::ANY {
             let message = format!("cannot call non-concrete value {text} (type {kinds})");
             self.fail(Kind::Incomplete, message, place)
