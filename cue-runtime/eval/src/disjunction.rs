@@ -435,7 +435,8 @@ impl Evaluator {
     pub(crate) fn is_of_each(&self, fault: FaultId, id: VertexId) -> bool {
         let place = self.heap.faults[fault].place;
         let own = |it: VertexId| self.path(it) == self.path(id);
-        self.exhausted.contains(&id.number()) && place.is_some_and(own)
+        let spoiled = self.spoiled.contains(&id.number());
+        spoiled || self.exhausted.contains(&id.number()) && place.is_some_and(own)
     }
 
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).

@@ -178,6 +178,8 @@ pub(crate) struct Evaluator {
     pub(crate) comparing: Vec<(At, EnvId)>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: Set<u32>,
+    /// Vertices that have failed before any of their alternatives was tried.
+    pub(crate) spoiled: Set<u32>,
     /// Alternatives that have fields which are not allowed.
     pub(crate) refused: Set<u32>,
     /// Whose fields are being checked for being allowed.
@@ -298,6 +300,7 @@ impl Evaluator {
             checking: Vec::new(),
             comparing: Vec::new(),
             exhausted: Set::default(),
+            spoiled: Set::default(),
             checked: None,
             asked_early: Set::default(),
             refused: Set::default(),

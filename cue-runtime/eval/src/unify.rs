@@ -334,6 +334,8 @@ impl Evaluator {
             if self.heap.get(id).forward.is_some() {
                 return None;
             }
+        } else if !work.disjunctions.is_empty() {
+            self.spoiled.insert(id.number());
         }
         let vertex = self.heap.get(id);
         let plain = !vertex.constrained && vertex.tests.is_empty();

@@ -55,6 +55,8 @@ struct Walk {
     /// There were several of what was found: it is the error of each alternative of a choice, or another value has
     /// it because it asked for what has failed.
     repeated: bool,
+    /// Errors that were met, and which values have them.
+    met: cue_map::Map<FaultId, VertexId>,
     /// What is lacking is looked for in what may still resolve, too.
     everywhere: bool,
 }
@@ -207,7 +209,7 @@ impl Evaluation {
             found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
-        let several = found.len() > 1 || walk.repeated;
+        let several = walk.repeated;
         let mut seen = cue_map::Set::default();
         found.retain(|it| {
             // What is written as an error has no path (cue-errors 1.12).
@@ -325,8 +327,10 @@ impl Evaluation {
                 self.collect_in(id, real, within, walk, depth);
             }
             if !open || concrete && walk.found.len() == before {
+                let handed_on = walk.met.insert(fault, real).is_some_and(|it| it != real);
                 let fault = self.evaluator.placed(fault, id);
                 walk.repeated = walk.repeated
+                    || handed_on
                     || self.evaluator.is_of_each(fault, real)
                     || walk.repeats && self.evaluator.has_asked_for_failed(fault, real);
                 let mut told = match open {
