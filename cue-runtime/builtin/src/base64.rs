@@ -6,7 +6,7 @@ use super::arguments as arg;
 use super::call::{CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
 
-const ENCODING: Parameter = Parameter::DATA;
+const ENCODING: Parameter = Parameter::DATA.wants(Kinds::NULL, "base64: unsupported encoding: ");
 
 /// The package.
 pub(super) const PACKAGE: Package = Package { path: "encoding/base64", members: MEMBERS, text: "" };

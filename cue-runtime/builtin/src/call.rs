@@ -129,11 +129,13 @@ pub struct Parameter {
     pub one_of: &'static [&'static str],
     /// Value used when the argument is left out.
     pub default: Option<&'static str>,
+    /// Kinds that the function asks for itself of a value that is data, and what it says before it refuses another one.
+    pub wants: Option<(Kinds, &'static str)>,
 }
 
 impl Parameter {
     const fn new(kinds: Kinds, pass: Pass) -> Parameter {
-        Parameter { kinds, pass, one_of: &[], default: None }
+        Parameter { kinds, pass, one_of: &[], default: None, wants: None }
     }
 
     /// A string.
@@ -168,6 +170,11 @@ impl Parameter {
     pub const SCHEMA: Parameter = Parameter::new(Kinds::ANY, Pass::Schema);
     /// A constraint on numbers.
     pub const COUNT: Parameter = Parameter::new(Kinds::NUMBER, Pass::Schema);
+
+    /// The same, of which the function asks for some kinds itself; `words` come before its refusal.
+    pub const fn wants(self, kinds: Kinds, words: &'static str) -> Parameter {
+        Parameter { wants: Some((kinds, words)), ..self }
+    }
 
     /// The same with a default and a choice of strings.
     pub const fn one_of(

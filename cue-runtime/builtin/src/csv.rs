@@ -13,7 +13,7 @@ type Outcome = Result<Datum, CallError>;
 pub(super) const PACKAGE: Package = Package { path: "encoding/csv", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
-    function("Encode", &[Parameter::DATA], Kinds::STRING, encode),
+    function("Encode", &[Parameter::DATA.wants(Kinds::LIST, "")], Kinds::STRING, encode),
     function("Decode", &[Parameter::TEXT], Kinds::LIST, decode),
 ];
 

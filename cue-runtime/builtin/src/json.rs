@@ -25,7 +25,12 @@ const MEMBERS: &[Member] = &[
         cx.spend(text.len())?;
         Ok(Datum::text(text))
     }),
-    function("MarshalStream", &[Parameter::DATA], Kinds::STRING, marshal_stream),
+    function(
+        "MarshalStream",
+        &[Parameter::DATA.wants(Kinds::LIST, "")],
+        Kinds::STRING,
+        marshal_stream,
+    ),
     function("UnmarshalStream", &[B], Kinds::LIST, unmarshal_stream),
     function("Unmarshal", &[B], Kinds::ANY, unmarshal),
     special("Validate", &[B, Parameter::SCHEMA], Kinds::BOOL, Special::ValidateJson),

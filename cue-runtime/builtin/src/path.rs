@@ -346,7 +346,7 @@ fn relative(os: Os, base: &str, target: &str) -> Option<String> {
     let split = |path: &str| -> Vec<String> {
         path.split(|c| os.separates(c)).filter(|it| !it.is_empty()).map(str::to_owned).collect()
     };
-    let (from, to) = (split(from), split(if to == "." { "" } else { to }));
+    let (from, to) = (split(from), split(to));
     let common = from.iter().zip(&to).take_while(|(a, b)| same(a, b)).count();
     if from[common..].iter().any(|word| word == "..") {
         return None;

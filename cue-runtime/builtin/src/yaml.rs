@@ -20,7 +20,12 @@ const MEMBERS: &[Member] = &[
         cx.spend(text.len())?;
         Ok(Datum::text(text))
     }),
-    function("MarshalStream", &[Parameter::DATA], Kinds::STRING, marshal_stream),
+    function(
+        "MarshalStream",
+        &[Parameter::DATA.wants(Kinds::LIST, "")],
+        Kinds::STRING,
+        marshal_stream,
+    ),
     function("Unmarshal", &[B], Kinds::ANY, unmarshal),
     function("UnmarshalStream", &[B], Kinds::LIST, |cx, a| {
         let documents = read(cx, a)?;

@@ -215,7 +215,7 @@ impl Evaluator {
                 }
                 Test::Range(name) => names.push(*name),
                 Test::Call(package, function, rest, written) => {
-                    others.push(self.unasked_text((package, function.name), rest, *written));
+                    others.push(self.unasked_text((package, function), rest, *written));
                 }
                 Test::Match(expr, _) => others.push(self.literal_text(*expr)),
             }

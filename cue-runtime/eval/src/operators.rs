@@ -448,7 +448,9 @@ impl Evaluator {
                 if let Some(fault) = self.misgiven((package, function), rest, *written) {
                     return Err(fault);
                 }
-                let result = self.validate_call(id, package, function, rest, at);
+                let given = self.given_by_now(id, (package, function), rest, *written);
+                let result =
+                    given.and_then(|it| self.validate_call(id, package, function, &it, at));
                 result.map_err(|fault| {
                     let called = Some((*function, rest.as_slice()));
                     self.around_validator(fault, id, *written, called)

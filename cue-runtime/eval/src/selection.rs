@@ -452,16 +452,11 @@ impl Evaluator {
             Concrete::Datum(Datum::Number(number)) if number.is_int() => number.clone(),
             other => return no_index(self, &self.concrete_kind(other)),
         };
-        let literal = matches!(self.program.code(index), Code::Number(_) | Code::Negative(_));
-        let negative = number.to_i64().is_some_and(|it| it < 0);
-        if negative {
+        if let Some(message) = self.no_index(&number, index) {
             let mut positions = vec![place];
-            let message = if literal {
-                format!("invalid index {number} (index must be non-negative)")
-            } else {
+            if !matches!(self.program.code(index), Code::Number(_) | Code::Negative(_)) {
                 positions.extend(self.origin_of(&key));
-                format!("index {} out of range [{number}]", self.source_at(place))
-            };
+            }
             return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));
         }
         let from = self.program.at(operand);

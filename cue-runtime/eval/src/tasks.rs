@@ -11,6 +11,7 @@ use crate::groups::Groups;
 use crate::heap::{
     Closed, Conjunct, Contribution, EnvId, EnvKind, FaultId, Source, VertexId, kept,
 };
+use crate::number::Number;
 use crate::program::{Callee, Code, ExprId, Label, LabelKind, PartCode, Presence};
 use crate::waiting::Left;
 use crate::work::{Computed, Pending, Work};
@@ -132,12 +133,22 @@ impl Evaluator {
             Some(key) => Value::Datum(key),
             None => self.eval(label, env),
         };
+        let found = given.vertex();
         let fault = match self.concrete_in(given, at, whole) {
             Ok(Concrete::Datum(Datum::String(name))) => {
                 return Ok(self.labels.intern(LabelKind::Regular, &name));
             }
             Ok(Concrete::Datum(Datum::Number(number))) if number.is_int() => {
-                Fault::new(Kind::Permanent, "integer fields not supported", at)
+                match self.no_index(&number, label) {
+                    Some(message) => {
+                        let mut fault = Fault::new(Kind::Permanent, message, whole).and_at(at);
+                        // Of a number that is too large it is not told where it is from.
+                        let from = found.filter(|_| number.to_i64().is_some());
+                        fault.positions.extend(from.map(|it| self.origin(it)).unwrap_or_default());
+                        fault
+                    }
+                    None => Fault::new(Kind::Permanent, "integer fields not supported", at),
+                }
             }
             // What is put together here is not done yet (officially).
             Ok(Concrete::Vertex(_)) if self.is_built(label) => {
@@ -151,6 +162,20 @@ impl Evaluator {
             Err(fault) => return Err(self.unknown_key(fault, label)),
         };
         Err(self.heap.fault(fault))
+    }
+
+    /// What is said of a number that is no index.
+    pub(crate) fn no_index(&self, number: &Number, written: ExprId) -> Option<String> {
+        let text = || self.literal_text(written);
+        let literal = matches!(self.program.code(written), Code::Number(_) | Code::Negative(_));
+        match number.to_i64() {
+            None => Some(format!("invalid index {}: {number}: greater than max int64", text())),
+            Some(index) if index >= 0 => None,
+            Some(_) if literal => {
+                Some(format!("invalid index {number} (index must be non-negative)"))
+            }
+            Some(_) => Some(format!("index {} out of range [{number}]", text())),
+        }
     }
 
     /// Whether a struct or a list is put together by an expression: another one only finds it.

@@ -1,6 +1,6 @@
 //! Functions as validators: collected with their arguments, run once the value is concrete (S-18).
 
-use crate::builtin::{CallContext, Datum, Function, Kinds, Run, Special};
+use crate::builtin::{CallContext, Datum, Function, Kinds, Pass, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
 use crate::compare;
@@ -59,8 +59,9 @@ impl Evaluator {
                                 Some((datum, _)) => datum,
                                 None => Datum::Live(self.handle(value)),
                             });
-                            let kind = self.heap.faults[fault].kind;
-                            wrong = Some(fault).filter(|_| kind.is_incomplete());
+                            let incomplete = self.heap.faults[fault].kind.is_incomplete();
+                            let later = !as_written || self.is_asked_later(fault);
+                            wrong = Some(fault).filter(|_| incomplete && !later);
                         }
                     }
                 }
@@ -69,7 +70,7 @@ impl Evaluator {
                 if wrong.is_some() || as_written {
                     let tests = &mut self.heap.get_mut(id).tests;
                     let count = tests.len();
-                    let by = if as_written { By::Expr(expr) } else { By::Test(count as u32) };
+                    let by = By::Test(count as u32);
                     tests.push((Test::Call(package, function, rest, (expr, env)), at));
                     let fits = self.restrict(id, kinds, by, at, via);
                     while self.heap.get(id).tests.len() > count && (wrong.is_some() || !fits) {
@@ -103,6 +104,51 @@ impl Evaluator {
         let result = self.validate_once(id, package, function, rest, at);
         self.checking.pop();
         result
+    }
+
+    /// Whether an argument lacks no more than a value: that is asked for when there is one to hold the validator against.
+    fn is_asked_later(&self, fault: FaultId) -> bool {
+        let known = &self.heap.faults[fault];
+        let waits = known.closes_at.is_some() || known.awaits.is_some();
+        known.kind == Kind::Incomplete && !waits && known.message.contains(": non-concrete ")
+    }
+
+    /// What a validator was given, for which there was no value when it came.
+    ///
+    /// # Errors
+    /// There still is none (S-18).
+    pub(crate) fn given_by_now(
+        &mut self,
+        id: VertexId,
+        (package, function): (&'static str, &'static Function),
+        rest: &[Datum],
+        (expr, env): (ExprId, EnvId),
+    ) -> Result<Vec<Datum>, FaultId> {
+        let mut all = rest.to_vec();
+        for (place, datum) in all.iter_mut().enumerate() {
+            let Some(parameter) = function.parameters.get(place + 1) else { continue };
+            if !matches!(datum, Datum::Live(_)) || parameter.pass != Pass::Scalar {
+                continue;
+            }
+            let Ok(Code::Call(_, arguments)) = self.known_call(expr, env) else { continue };
+            let Some(argument) = arguments.get(place).copied() else { continue };
+            let at = self.program.at(expr);
+            let called = Called { package, function, at };
+            *datum = match self.argument(argument, env, parameter, place + 1, called) {
+                Ok(given) => given,
+                Err(fault) if self.is_asked_later(fault) => {
+                    let value = self.short(id);
+                    let call = self.unasked_text((package, function), rest, (expr, env));
+                    let fault = self.heap.faults[fault].clone();
+                    let lack = fault.message.split_once(": ").map_or("", |it| it.1);
+                    let message =
+                        format!("invalid value {value} (does not satisfy {call}): {lack}");
+                    return Err(self.fail(Kind::Incomplete, message, at));
+                }
+                Err(fault) => return Err(fault),
+            };
+        }
+        Ok(all)
     }
 
     /// The error of an argument that a validator was given and cannot take.

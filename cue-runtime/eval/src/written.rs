@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::iter::Peekable;
 
-use crate::builtin::{Datum, FunctionName};
+use crate::builtin::{Datum, Function, FunctionName, Pass};
 use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
 use crate::export::marker;
@@ -33,20 +33,11 @@ impl Evaluator {
                 format!("{}{}", operator.symbol(), limit.cue_text())
             }
             Test::Range(name) => (*name).to_owned(),
-            Test::Call(package, function, rest, _) => self.call_text(package, function.name, rest),
+            Test::Call(package, function, rest, written) => {
+                self.unasked_text((package, function), rest, *written)
+            }
             Test::Match(expr, _) => self.literal_text(*expr),
         }
-    }
-
-    /// A validator with its arguments.
-    pub(crate) fn call_text(
-        &mut self,
-        package: &'static str,
-        name: &'static str,
-        arguments: &[Datum],
-    ) -> String {
-        let texts = arguments.iter().map(|it| self.datum_text(it)).collect::<Vec<String>>();
-        format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
     }
 
     /// Data, in which handles may stand for values.
@@ -68,7 +59,7 @@ impl Evaluator {
     /// A validator that has not been asked yet: of lists and structs it has the names, or what is written.
     pub(crate) fn unasked_text(
         &mut self,
-        (package, name): (&'static str, &'static str),
+        (package, function): (&'static str, &'static Function),
         arguments: &[Datum],
         (call, env): (ExprId, EnvId),
     ) -> String {
@@ -80,8 +71,11 @@ impl Evaluator {
         };
         let mut texts = Vec::with_capacity(arguments.len());
         for (place, argument) in arguments.iter().enumerate() {
+            // The one before them is the value.
+            let scalar =
+                function.parameters.get(place + 1).is_some_and(|it| it.pass == Pass::Scalar);
             let composite = matches!(argument, Datum::Live(_) | Datum::List(_) | Datum::Struct(_));
-            let value = match written.get(place).filter(|_| composite) {
+            let value = match written.get(place).filter(|_| composite && !scalar) {
                 Some(expr) => self.eval(*expr, env).vertex().map(|it| self.unify(it)),
                 None => None,
             };
@@ -92,7 +86,8 @@ impl Evaluator {
                 _ => self.datum_text(argument),
             });
         }
-        format!("{}({})", FunctionName { package, name }.value_text(), texts.join(", "))
+        let name = FunctionName { package, name: function.name };
+        format!("{}({})", name.value_text(), texts.join(", "))
     }
 
     fn write_code(&self, expr: ExprId, out: &mut String, depth: u32) {
@@ -368,8 +363,7 @@ pub(crate) fn callee_text(callee: Callee) -> String {
     match callee {
         Callee::Plain(plain) => plain_name(plain).to_owned(),
         Callee::Package(it) => {
-            let package = it.package().rsplit('/').next().unwrap_or_default();
-            format!("{package}.{}", it.function().name)
+            FunctionName { package: it.package(), name: it.function().name }.value_text()
         }
     }
 }

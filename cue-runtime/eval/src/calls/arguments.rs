@@ -278,6 +278,12 @@ impl Evaluator {
             Concrete::Vertex(id) => id,
         };
         self.range_over(id, at)?;
+        if let Some((wanted, words)) = parameter.wants.filter(|it| !kinds.meets(it.0)) {
+            let (value, call) = (self.short(id), function.path());
+            let refusal = format!("cannot use value {value} (type {kinds}) as {wanted}");
+            let message = format!("error in call to {call}: {words}{refusal}");
+            return Err(self.fail(Kind::Permanent, message, function.at));
+        }
         // Values that a function only passes on may be open, but not wrong.
         if matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::LiveTree) {
             if let Some(fault) = self.permanent(id, 0) {
