@@ -68,7 +68,7 @@ fn failure(place: &Place, column: usize, reason: &str) -> CallError {
 fn decode(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let bytes = arg::bytes(args, 0)?;
     cx.spend(bytes.len().saturating_mul(4))?;
-    let text = String::from_utf8_lossy(bytes);
+    let text = crate::datum::valid_text(bytes);
     let mut lines = text.split_inclusive('\n').enumerate();
     let mut rows = Vec::new();
     let mut width = None;

@@ -1,5 +1,6 @@
 //! What goes into builtin functions and comes out: data without types, references or conjuncts.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -73,15 +74,33 @@ pub struct Items(Vec<Datum>, Places);
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Vec<(Arc<str>, Datum)>, Places);
 
+/// Bytes as a text: of those that are no UTF-8 each run becomes one U+FFFD, as with Go's `strings.ToValidUTF8`.
+pub fn valid_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len());
+    let mut within = false;
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        within &= chunk.valid().is_empty();
+        if !chunk.invalid().is_empty() && !within {
+            text.push(char::REPLACEMENT_CHARACTER);
+            within = true;
+        }
+    }
+    Cow::Owned(text)
+}
+
 impl Datum {
     /// A string.
     pub fn text(text: impl Into<Text>) -> Datum {
         Datum::String(text.into())
     }
 
-    /// A string of bytes that should be UTF-8; what is not becomes U+FFFD.
+    /// A string of bytes that should be UTF-8.
     pub fn lossy(bytes: &[u8]) -> Datum {
-        Datum::String(String::from_utf8_lossy(bytes).into())
+        Datum::String(valid_text(bytes).into())
     }
 
     /// An int.

@@ -184,7 +184,7 @@ fn indent(cx: &mut CallContext, args: &[Datum]) -> Outcome {
 }
 
 fn html_escape(cx: &mut CallContext, args: &[Datum]) -> Outcome {
-    let text = String::from_utf8_lossy(arg::bytes(args, 0)?);
+    let text = crate::datum::valid_text(arg::bytes(args, 0)?);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

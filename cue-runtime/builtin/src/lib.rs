@@ -61,7 +61,7 @@ pub use crate::call::{
     CallContext, CallError, Code, Constant, Function, Item, Kinds, Member, Package, Parameter,
     Pass, Run, Special,
 };
-pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places};
+pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places, valid_text};
 pub use crate::digest::md5;
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;

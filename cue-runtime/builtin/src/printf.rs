@@ -106,7 +106,7 @@ fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> S
             Some(precision) => text.chars().take(precision).collect(),
             None => text.to_string(),
         },
-        ('s', Datum::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        ('s', Datum::Bytes(bytes)) => crate::datum::valid_text(bytes).into_owned(),
         ('q', Datum::String(text)) => go_quote(text, '"', Plain::Print),
         ('x' | 'X', Datum::String(text)) => {
             let hex = super::hex::encode(text.as_bytes());

@@ -13,7 +13,7 @@ const MEMBERS: &[Member] = &[function("Write", &[Parameter::DATA], Kinds::STRING
 fn write(cx: &mut CallContext, args: &[Datum]) -> Outcome {
     let piece = |datum: &Datum| match datum {
         Datum::String(text) => Some(text.to_string()),
-        Datum::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Datum::Bytes(bytes) => Some(crate::datum::valid_text(bytes).into_owned()),
         _ => None,
     };
     let text = match args.first() {

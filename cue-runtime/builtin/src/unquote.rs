@@ -120,5 +120,5 @@ fn unescape(text: &str, quote: char, fence: &str, lines: Lines) -> Result<String
         };
         out.push(byte);
     }
-    Ok(String::from_utf8_lossy(&out).into_owned())
+    Ok(crate::datum::valid_text(&out).into_owned())
 }

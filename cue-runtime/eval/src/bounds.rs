@@ -379,6 +379,7 @@ impl Program {
     pub(crate) fn bound_kinds(&self, operator: Compare, datum: &Datum) -> Kinds {
         match (operator, datum) {
             (Compare::NotEqual, Datum::Null) => Kinds::ANY.without(Kinds::NULL),
+            (Compare::Match | Compare::NotMatch, Datum::Bytes(_)) => Kinds::BYTES,
             (Compare::Match | Compare::NotMatch, _) => Kinds::STRING,
             (_, Datum::Number(_)) => Kinds::NUMBER,
             (_, other) => compare::kinds(other),

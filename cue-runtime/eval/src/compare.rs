@@ -94,8 +94,10 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
         Compare::LessEqual => order(Ordering::is_le),
         Compare::Greater => order(Ordering::is_gt),
         Compare::GreaterEqual => order(Ordering::is_ge),
+        // Bytes may be the pattern, not what is matched (S-57).
         Compare::Match | Compare::NotMatch => {
-            let found = Pattern::kept(&text(right)?).ok()?.is_match(&text(left)?);
+            let Datum::String(left) = left else { return None };
+            let found = Pattern::kept(&text(right)?).ok()?.is_match(left);
             Some(found == (compare == Compare::Match))
         }
     }
@@ -105,7 +107,7 @@ pub(crate) fn holds(compare: Compare, left: &Datum, right: &Datum) -> Option<boo
 fn text(datum: &Datum) -> Option<Cow<'_, str>> {
     match datum {
         Datum::String(text) => Some(Cow::Borrowed(&**text)),
-        Datum::Bytes(bytes) => Some(String::from_utf8_lossy(bytes)),
+        Datum::Bytes(bytes) => Some(crate::builtin::valid_text(bytes)),
         _ => None,
     }
 }

@@ -105,7 +105,7 @@ impl Evaluator {
         };
         for part in parts.iter() {
             match part {
-                PartCode::Text(it) => text.push_str(&String::from_utf8_lossy(it)),
+                PartCode::Text(it) => text.push_str(&crate::builtin::valid_text(it)),
                 PartCode::Value(it) => self.say_part(*it, env, &mut text, &mut places),
             }
         }
@@ -125,7 +125,7 @@ impl Evaluator {
             (Some(id), _) => Concrete::Vertex(id),
             (None, Ok(Concrete::Datum(Datum::String(it)))) => return text.push_str(&it),
             (None, Ok(Concrete::Datum(Datum::Bytes(it)))) => {
-                return text.push_str(&String::from_utf8_lossy(&it));
+                return text.push_str(&crate::builtin::valid_text(&it));
             }
             (None, Ok(Concrete::Datum(it))) if it != Datum::Null => {
                 return text.push_str(&it.cue_text());
@@ -237,9 +237,12 @@ impl Evaluator {
         }
         let datum = match std::str::from_utf8(&out) {
             _ if quotes == Quotes::Single => Datum::bytes(out.as_slice()),
-            _ if self.program.lenient => Datum::lossy(&out),
             Ok(text) => Datum::String(text.into()),
-            Err(_) => Datum::String(readable(&out).into()),
+            // Up to v0.14 bytes that belong together are one character, not all in a row.
+            Err(_) if self.program.lenient => {
+                Datum::String(String::from_utf8_lossy(&out).into_owned().into())
+            }
+            Err(_) => Datum::lossy(&out),
         };
         if out.capacity() <= MOST_KEPT {
             self.put_together = out;
@@ -279,19 +282,4 @@ impl Evaluator {
         (first.closes_at, first.awaits) = (closes_at, awaits);
         self.heap.fault(first)
     }
-}
-
-/// Bytes as text: bytes in a row that are none are one replacement character.
-fn readable(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        if chunk.valid().is_empty() && text.ends_with(char::REPLACEMENT_CHARACTER) {
-            continue;
-        }
-        text.push_str(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    text
 }

@@ -119,10 +119,10 @@ impl Evaluator {
         right: &Operand,
         at: At,
     ) -> Result<(), FaultId> {
-        let text =
-            |it: &Operand| matches!(it.value, Concrete::Datum(Datum::String(_) | Datum::Bytes(_)));
-        let one = (!text(left)).then(|| self.misfit(left, &format!("string in {symbol}"), at));
-        let other = (!text(right)).then(|| self.misfit(right, "(string|bytes)", at));
+        let text = matches!(left.value, Concrete::Datum(Datum::String(_)));
+        let pattern = matches!(right.value, Concrete::Datum(Datum::String(_) | Datum::Bytes(_)));
+        let one = (!text).then(|| self.misfit(left, &format!("string in {symbol}"), at));
+        let other = (!pattern).then(|| self.misfit(right, "(string|bytes)", at));
         if let Some(fault) = self.either_fault(one, other) {
             return Err(fault);
         }
@@ -408,6 +408,15 @@ impl Evaluator {
                     Some(true) => Ok(()),
                     Some(false) => out(self),
                     None => {
+                        // Bytes are of the kind of such a bound, and match nothing (S-57).
+                        let matches = matches!(operator, Compare::Match | Compare::NotMatch);
+                        if matches && matches!(value, Datum::Bytes(_)) {
+                            let (text, symbol) = (value.cue_text(), operator.symbol());
+                            let message = format!(
+                                "cannot use {text} (type bytes) as type string in {symbol}"
+                            );
+                            return Err(self.fail_at(Kind::Permanent, message, at, vec![value_at]));
+                        }
                         if let Some(message) = compare::bad_pattern(*operator, limit) {
                             return Err(self.fail(Kind::Permanent, message, at));
                         }

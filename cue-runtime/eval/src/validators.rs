@@ -127,7 +127,8 @@ impl Evaluator {
         let mut all = rest.to_vec();
         for (place, datum) in all.iter_mut().enumerate() {
             let Some(parameter) = function.parameters.get(place + 1) else { continue };
-            if !matches!(datum, Datum::Live(_)) || parameter.pass != Pass::Scalar {
+            let asked = matches!(parameter.pass, Pass::Scalar | Pass::Whole);
+            if !matches!(datum, Datum::Live(_)) || !asked {
                 continue;
             }
             let Ok(Code::Call(_, arguments)) = self.known_call(expr, env) else { continue };

@@ -72,13 +72,14 @@ impl Evaluator {
         let mut texts = Vec::with_capacity(arguments.len());
         for (place, argument) in arguments.iter().enumerate() {
             // The one before them is the value.
-            let scalar =
-                function.parameters.get(place + 1).is_some_and(|it| it.pass == Pass::Scalar);
+            let pass = function.parameters.get(place + 1).map(|it| it.pass);
             let composite = matches!(argument, Datum::Live(_) | Datum::List(_) | Datum::Struct(_));
-            let value = match written.get(place).filter(|_| composite && !scalar) {
-                Some(expr) => self.eval(*expr, env).vertex().map(|it| self.unify(it)),
-                None => None,
-            };
+            let expr = written.get(place).filter(|_| composite && pass != Some(Pass::Scalar));
+            let value = expr.and_then(|it| self.eval(*it, env).vertex());
+            let value = value.map(|it| self.unify(it)).filter(|it| {
+                let vertex = self.heap.get(*it);
+                pass != Some(Pass::Whole) || vertex.is_struct || vertex.is_list
+            });
             let path = value.map(|it| self.path(self.follow(it))).unwrap_or_default();
             texts.push(match value {
                 Some(id) if self.stands_alone(id) => self.as_given(id),

@@ -89,6 +89,19 @@ impl Evaluator {
         open.map_or(Ok(all), Err)
     }
 
+    /// The error of an argument that is data, and not what the function wants.
+    pub(crate) fn unwanted(&mut self, all: &[Datum], function: Called<'_>) -> Option<FaultId> {
+        let parameters = function.function.parameters.iter();
+        let (id, (wanted, words)) = all.iter().zip(parameters).find_map(|(it, parameter)| {
+            let Datum::Live(raw) = it else { return None };
+            Some((self.handled(*raw)?, parameter.wants?))
+        })?;
+        let (value, call, kinds) = (self.short(id), function.path(), self.kinds_of(id));
+        let refusal = format!("cannot use value {value} (type {kinds}) as {wanted}");
+        let message = format!("error in call to {call}: {words}{refusal}");
+        Some(self.fail(Kind::Permanent, message, function.at))
+    }
+
     /// What the value of an argument has failed with itself.
     fn own_fault(&mut self, value: &Value) -> Option<FaultId> {
         match value {
@@ -278,11 +291,9 @@ impl Evaluator {
             Concrete::Vertex(id) => id,
         };
         self.range_over(id, at)?;
-        if let Some((wanted, words)) = parameter.wants.filter(|it| !kinds.meets(it.0)) {
-            let (value, call) = (self.short(id), function.path());
-            let refusal = format!("cannot use value {value} (type {kinds}) as {wanted}");
-            let message = format!("error in call to {call}: {words}{refusal}");
-            return Err(self.fail(Kind::Permanent, message, function.at));
+        // That is refused once all arguments have values.
+        if parameter.wants.is_some_and(|it| !kinds.meets(it.0)) {
+            return Ok(Datum::Live(self.handle(id)));
         }
         // Values that a function only passes on may be open, but not wrong.
         if matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::LiveTree) {

@@ -148,6 +148,9 @@ impl Evaluator {
             return Err(self.miscounted(&called.value(), (arguments, env), wanted, at));
         }
         let all = self.arguments(arguments, env, called)?;
+        if let Some(fault) = self.unwanted(&all, called) {
+            return Err(fault);
+        }
         let text = all.first().unwrap_or(&Datum::Null);
         let mut context = CallContext::new(CALL_BYTES);
         context.base = self.spots.base(text);
