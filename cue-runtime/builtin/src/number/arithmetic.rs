@@ -85,9 +85,11 @@ impl Number {
         let sign = product_sign(&a, &b);
         let kind = joined_kind(a.kind, b.kind);
         if a.form != Form::Finite || b.form != Form::Finite {
-            let undefined =
-                a.form == Form::NaN || b.form == Form::NaN || is_zero(&a) || is_zero(&b);
-            let form = if undefined { Form::NaN } else { Form::Infinite };
+            if a.form != Form::NaN && b.form != Form::NaN && (is_zero(&a) || is_zero(&b)) {
+                return Err(ArithmeticError::InvalidOperation);
+            }
+            let unknown = a.form == Form::NaN || b.form == Form::NaN;
+            let form = if unknown { Form::NaN } else { Form::Infinite };
             return Ok(special(kind, form, sign));
         }
         let exponent = i64::from(a.exponent) + i64::from(b.exponent);
@@ -104,7 +106,8 @@ impl Number {
             (Form::Infinite, Form::Finite) => {
                 return Ok(special(NumberKind::Float, Form::Infinite, sign));
             }
-            (Form::NaN, _) | (_, Form::NaN) | (Form::Infinite, Form::Infinite) => {
+            (Form::Infinite, Form::Infinite) => return Err(ArithmeticError::InvalidOperation),
+            (Form::NaN, _) | (_, Form::NaN) => {
                 return Ok(special(NumberKind::Float, Form::NaN, Sign::Plus));
             }
         }
@@ -282,7 +285,7 @@ fn sum(a: Parts, b: Parts) -> Computed {
         (Form::Finite, Form::Finite) => {}
         (Form::NaN, _) | (_, Form::NaN) => return Ok(special(kind, Form::NaN, Sign::Plus)),
         (Form::Infinite, Form::Infinite) if a.negative != b.negative => {
-            return Ok(special(kind, Form::NaN, Sign::Plus));
+            return Err(ArithmeticError::InvalidOperation);
         }
         (Form::Infinite, _) => return Ok(special(kind, Form::Infinite, a.sign())),
         (_, Form::Infinite) => return Ok(special(kind, Form::Infinite, b.sign())),

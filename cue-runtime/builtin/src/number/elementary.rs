@@ -120,6 +120,11 @@ fn ratio(mantissa: &BigInt) -> f64 {
     short.to_f64().unwrap_or(1.0) / 1e17
 }
 
+/// What is no finite number is told without a fraction.
+fn endless(form: Form, sign: Sign) -> Number {
+    special(NumberKind::Int, form, sign)
+}
+
 fn integral_result(value: BigInt) -> Computed {
     Ok(Number::big(&value).with_kind(NumberKind::Float))
 }
@@ -127,6 +132,12 @@ fn integral_result(value: BigInt) -> Computed {
 impl Number {
     /// e to the power of `self`.
     pub fn exp(&self) -> Computed {
+        match self.parts() {
+            it if it.form == Form::NaN => return Ok(endless(Form::NaN, Sign::Plus)),
+            it if it.form == Form::Infinite && it.negative => return Ok(Number::int(0)),
+            it if it.form == Form::Infinite => return Ok(endless(Form::Infinite, Sign::Plus)),
+            _ => {}
+        }
         if self.is_zero() {
             return integral_result(BigInt::one());
         }
@@ -179,26 +190,46 @@ impl Number {
     }
 
     fn outside_of_logarithm(&self) -> Option<Computed> {
-        if self.is_zero() {
-            return Some(Ok(special(NumberKind::Int, Form::Infinite, Sign::Minus)));
+        match self.parts().form {
+            Form::NaN => return Some(Ok(endless(Form::NaN, Sign::Plus))),
+            Form::Infinite if !self.is_negative() => {
+                return Some(Ok(endless(Form::Infinite, Sign::Plus)));
+            }
+            Form::Infinite => {}
+            Form::Finite if self.is_zero() => {
+                return Some(Ok(endless(Form::Infinite, Sign::Minus)));
+            }
+            Form::Finite => {}
         }
         self.is_negative().then_some(Err(ArithmeticError::InvalidOperation))
     }
 
     /// `self` to the power of `exponent`.
     pub fn pow(&self, exponent: &Number) -> Computed {
-        if self.is_zero() {
+        let (base, by) = (self.parts(), exponent.parts());
+        if base.form == Form::NaN || by.form == Form::NaN {
+            return Ok(endless(Form::NaN, Sign::Plus));
+        }
+        if self.is_zero() && base.form == Form::Finite {
             if exponent.is_zero() {
                 return Err(ArithmeticError::InvalidOperation);
             }
             if exponent.is_negative() {
-                return Ok(special(NumberKind::Int, Form::Infinite, Sign::Plus));
+                return Ok(endless(Form::Infinite, Sign::Plus));
             }
             return Ok(Number::int(0));
         }
-        let whole = exponent.to_bigint();
+        let whole = exponent.to_bigint().filter(|_| by.form == Form::Finite);
         if self.is_negative() && whole.is_none() {
             return Err(ArithmeticError::InvalidOperation);
+        }
+        if base.form == Form::Infinite && (by.form == Form::Infinite || !exponent.is_zero()) {
+            let odd = whole.as_ref().is_some_and(Integer::is_odd);
+            let sign = if base.negative && odd { Sign::Minus } else { Sign::Plus };
+            return Ok(match by.negative {
+                true => Number::int(0),
+                false => endless(Form::Infinite, sign),
+            });
         }
         if exponent.is_zero() {
             return Ok(Number::int(1));
@@ -262,8 +293,12 @@ impl Number {
     /// Cube root.
     pub fn cbrt(&self) -> Computed {
         let parts = self.parts();
-        if parts.coefficient.is_zero() {
-            return Ok(self.clone());
+        match parts.form {
+            Form::NaN => return Ok(endless(Form::NaN, Sign::Plus)),
+            Form::Infinite if parts.negative => return Err(ArithmeticError::InvalidOperation),
+            Form::Infinite => return Ok(endless(Form::Infinite, Sign::Plus)),
+            Form::Finite if parts.coefficient.is_zero() => return Ok(self.clone()),
+            Form::Finite => {}
         }
         // c·10^e with e made divisible by 3 and enough digits for 40 in the root.
         let mut exponent = i64::from(parts.exponent);
