@@ -215,6 +215,18 @@ impl Evaluator {
         if parameter.pass == Pass::Schema {
             if parameter.kinds == Kinds::STRUCT {
                 self.is_struct(&value, at, place, function)?;
+                let open = value
+                    .vertex()
+                    .map(|it| (it, self.demand_given(value.clone(), at, function.at)));
+                match open {
+                    Some((_, Err(Unmet::Open(id)))) => {
+                        return Err(self.open_argument(id, parameter, place, function));
+                    }
+                    Some((id, Err(Unmet::Fault(fault)))) if self.is_undecided(id) => {
+                        return Err(fault);
+                    }
+                    _ => {}
+                }
             }
             return match value {
                 Value::Datum(datum) => {
