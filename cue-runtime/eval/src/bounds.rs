@@ -64,10 +64,10 @@ impl Evaluator {
                     }
                 }
                 Test::Bound(compare, limit) => {
+                    // Of those that ask the same the last one stays.
                     let text = format!("{}{}", compare.symbol(), limit.cue_lines());
-                    if !rest.iter().any(|it| it.1 == text) {
-                        rest.push((spot, text));
-                    }
+                    rest.retain(|it| it.1 != text);
+                    rest.push((spot, text));
                 }
                 Test::Range(name @ ("float32" | "float64"))
                     if apart || whole && !self.program.lenient =>

@@ -211,7 +211,7 @@ pub(crate) struct Evaluator {
     pub(crate) pattern_envs: Map<(ExprId, EnvId, Option<Label>), EnvId>,
     pub(crate) anonymous: Map<(ExprId, EnvId), VertexId>,
     /// Expressions of the values without a place that are being evaluated.
-    pub(crate) inlining: Vec<Option<ExprId>>,
+    pub(crate) inlining: Vec<Option<crate::inline::Inlined>>,
     pub(crate) lifted: Map<crate::inline::Lifted, VertexId>,
     pub(crate) imports: Vec<(u32, VertexId)>,
     pub(crate) searched: Map<VertexId, crate::searched::Searched>,

@@ -14,6 +14,13 @@ use crate::program::{Code, ExprId, Presence};
 /// a field: references may mean an alternative of that one.
 pub(crate) type Lifted = (ExprId, EnvId, Option<VertexId>);
 
+/// A value without a place: the expression that it is, and the environment that this depends on if that is not the
+/// nearest one.
+pub(crate) type Inlined = (ExprId, Option<EnvId>);
+
+/// The same value within itself: alternatives of what is around it may make a difference.
+const MOST_ALIKE: usize = 8;
+
 /// Values without a place within each other.
 const MOST_INLINED: usize = 2_000;
 
@@ -117,22 +124,28 @@ impl Evaluator {
         true
     }
 
-    /// The expression that a value without a place is.
-    pub(crate) fn written_as(&self, id: VertexId) -> Option<ExprId> {
+    /// The expression that a value without a place is, and the environment that it depends on.
+    pub(crate) fn written_as(&self, id: VertexId) -> Option<Inlined> {
         match self.heap.get(id).conjuncts.first()?.source {
-            Source::Expr(expr, _) => Some(expr),
+            Source::Expr(expr, env) => {
+                Some((expr, self.program.lifts.get(&expr).map(|up| self.env_up(env, *up))))
+            }
             Source::Data(_) | Source::Vertex(_) => None,
         }
     }
 
     /// Whether a value without a place needs one of the same expression, and that again, and so on (S-64).
     pub(crate) fn inlines_without_end(&self) -> bool {
+        let Some(own) = self.inlining.last() else { return false };
+        // One that depends on nothing nearby is the same each time.
+        if own.is_some_and(|it| it.1.is_some()) {
+            return self.inlining.iter().filter(|it| *it == own).count() > MOST_ALIKE;
+        }
         if self.inlining.len() <= MOST_INLINED {
             return false;
         }
-        let own = self.inlining.last();
         let last = self.inlining.iter().rev().take(MOST_INLINED);
-        last.filter(|it| Some(*it) == own).count() > MOST_INLINED / 2
+        last.filter(|it| it.map(|it| it.0) == own.map(|it| it.0)).count() > MOST_INLINED / 2
     }
 
     /// A value that is needed to find itself (S-64).

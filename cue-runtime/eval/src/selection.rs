@@ -60,6 +60,7 @@ impl Evaluator {
                     (known || in_place || self.is_imported(id) && !self.is_ahead(asked))
                         && !self.is_around(id, self.place)
                 }
+                Kind::User if in_place => true,
                 Kind::Permanent | Kind::User => {
                     self.heap.get(id).state == State::Done
                         && (known || !self.finds_early(id, label))
@@ -271,7 +272,7 @@ impl Evaluator {
     }
 
     /// Whether a value is in another one, be it by way of values without a place.
-    fn is_around(&self, above: VertexId, below: VertexId) -> bool {
+    pub(crate) fn is_around(&self, above: VertexId, below: VertexId) -> bool {
         let mut all = std::iter::once(below).chain(self.ancestors(below));
         all.any(|it| it == above || self.follow(it) == above)
     }

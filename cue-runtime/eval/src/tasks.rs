@@ -150,8 +150,8 @@ impl Evaluator {
                     None => Fault::new(Kind::Permanent, "integer fields not supported", at),
                 }
             }
-            // What is put together here is not done yet (officially).
-            Ok(Concrete::Vertex(_)) if self.is_built(label) => {
+            // What is put together here is not done yet, nor is the struct that the label is in.
+            Ok(Concrete::Vertex(id)) if self.is_built(label) || self.is_around(id, self.place) => {
                 Fault::new(Kind::Incomplete, "key value of dynamic field not yet known", at)
             }
             Ok(other) => {

@@ -374,7 +374,8 @@ impl Compiler<'_> {
         let id = self.expr(operand);
         let here = self.scopes.environments() as usize;
         let code = self.program.code(id);
-        if matches!(code, Code::Unify(..) | Code::Struct(_)) && (1..128).contains(&here) {
+        let made = matches!(code, Code::Unify(..) | Code::Struct(_) | Code::Disjoin(_));
+        if made && (1..128).contains(&here) {
             let outside = self.reached & (u128::MAX >> (128 - here));
             let nearest = outside.checked_ilog2().unwrap_or(0);
             let up = here as u32 - 1 - nearest;
