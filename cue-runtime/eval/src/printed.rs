@@ -418,8 +418,10 @@ impl Evaluator {
                     text.push('*');
                 }
                 self.write_value(each, show, &mut text, depth, later);
-                // Structs and lists may differ in what is not shown.
-                if text.contains(['{', '[']) || !texts.contains(&text) {
+                // Structs may differ in what is not shown, lists of one choice in being open.
+                let own = self.heap.get(id).conjuncts.len() < 2;
+                let may_differ = text.contains('{') || own && text.contains('[');
+                if may_differ || !texts.contains(&text) {
                     texts.push(text);
                 }
             }
