@@ -159,6 +159,13 @@ impl Evaluator {
                 let message = format!("invalid index {text} (invalid type {kind})");
                 Fault::new(Kind::Permanent, message, whole).and_at(at)
             }
+            // Of a label that is a choice itself there is no more to say.
+            Err(fault)
+                if found.is_some()
+                    && self.heap.faults[fault].message.starts_with("unresolved disjunction ") =>
+            {
+                return Err(fault);
+            }
             Err(fault) => return Err(self.unknown_key(fault, label)),
         };
         Err(self.heap.fault(fault))
@@ -191,7 +198,7 @@ impl Evaluator {
     fn unknown_key(&mut self, fault: FaultId, label: ExprId) -> FaultId {
         let at = self.program.at(label);
         let mut inner = self.heap.faults[fault].clone();
-        if !inner.kind.is_incomplete() || inner.message.starts_with("unresolved disjunction ") {
+        if !inner.kind.is_incomplete() {
             return fault;
         }
         const SAID: &str = "key value of dynamic field must be concrete, found ";

@@ -66,7 +66,9 @@ impl Evaluator {
         let program = self.program.clone();
         // The first is the value that is to be asked about, unless the call leaves it out.
         let written: &[ExprId] = match program.code(call) {
-            Code::Call(_, all) | Code::CallOf(_, all) => &all[all.len() - arguments.len()..],
+            Code::Call(_, all) | Code::CallOf(_, all) => {
+                &all[all.len().saturating_sub(arguments.len())..]
+            }
             _ => &[],
         };
         let mut texts = Vec::with_capacity(arguments.len());

@@ -222,7 +222,9 @@ impl Evaluator {
                     Some((_, Err(Unmet::Open(id)))) => {
                         return Err(self.open_argument(id, parameter, place, function));
                     }
-                    Some((id, Err(Unmet::Fault(fault)))) if self.is_undecided(id) => {
+                    Some((id, Err(Unmet::Fault(fault))))
+                        if self.is_undecided(id) || !self.heap.get(self.follow(id)).is_struct =>
+                    {
                         return Err(fault);
                     }
                     _ => {}
