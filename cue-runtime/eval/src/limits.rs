@@ -216,6 +216,10 @@ impl Evaluator {
 
     /// Bounds that nothing can meet (cue-errors 1.2).
     fn check_bounds(&mut self, id: VertexId) {
+        // It takes two to leave nothing.
+        if self.heap.get(id).tests.len() < 2 {
+            return;
+        }
         // Types of whole numbers are bounds, too; those of floats are not compared.
         let whole_only = self.heap.get(id).kinds == Kinds::INT;
         let limits = if whole_only { self.tightest_of_all(id) } else { self.tightest(id) };

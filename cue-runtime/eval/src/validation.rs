@@ -209,14 +209,13 @@ impl Evaluation {
             found.retain(|it| it.kind != Kind::Cycle);
         }
         // An error that others hand on is told once.
-        let several = walk.repeated;
         let mut seen = cue_map::Set::default();
         found.retain(|it| {
             // What is written as an error has no path (cue-errors 1.12).
             let path = if it.message == LITERAL { "" } else { &it.path };
             seen.insert((path.to_owned(), it.message.clone(), it.positions.first().cloned()))
         });
-        if let ([only], true) = (found.as_mut_slice(), several) {
+        if let ([only], true) = (found.as_mut_slice(), walk.repeated) {
             only.message.truncate(report::outer(&only.message));
         }
         cue_sort::by(&mut found, report::order);

@@ -1,5 +1,7 @@
 //! Functions as validators: collected with their arguments, run once the value is concrete (S-18).
 
+use std::borrow::Cow;
+
 use crate::builtin::{CallContext, Datum, Function, Kinds, Pass, Run, Special};
 use crate::calls::{CALL_BYTES, Called, kind_of};
 use crate::closed::NOT_ALLOWED;
@@ -66,25 +68,19 @@ impl Evaluator {
                     }
                 }
                 let kinds = function.parameters[0].kinds;
-                // What is of another kind is told before what an argument is, and that when there is a value.
-                if wrong.is_some() || as_written {
-                    let tests = &mut self.heap.get_mut(id).tests;
-                    let count = tests.len();
-                    let by = By::Test(count as u32);
-                    tests.push((Test::Call(package, function, rest, (expr, env)), at));
-                    let fits = self.restrict(id, kinds, by, at, via);
-                    while self.heap.get(id).tests.len() > count && (wrong.is_some() || !fits) {
-                        self.heap.get_mut(id).tests.pop();
-                    }
-                    if let Some(fault) = wrong.filter(|_| fits) {
-                        self.raise_id(id, fault);
-                    }
-                    return;
-                }
                 let tests = &mut self.heap.get_mut(id).tests;
-                let by = By::Test(tests.len() as u32);
+                let count = tests.len();
+                let by = By::Test(count as u32);
                 tests.push((Test::Call(package, function, rest, (expr, env)), at));
-                self.restrict(id, kinds, by, at, via);
+                // What is of another kind is told before what an argument is, and that when there is a value.
+                let fits = self.restrict(id, kinds, by, at, via);
+                let withdrawn = wrong.is_some() || as_written && !fits;
+                while withdrawn && self.heap.get(id).tests.len() > count {
+                    self.heap.get_mut(id).tests.pop();
+                }
+                if let Some(fault) = wrong.filter(|_| fits) {
+                    self.raise_id(id, fault);
+                }
             }
         }
     }
@@ -117,13 +113,16 @@ impl Evaluator {
     ///
     /// # Errors
     /// There still is none (S-18).
-    pub(crate) fn given_by_now(
+    pub(crate) fn given_by_now<'a>(
         &mut self,
         id: VertexId,
         (package, function): (&'static str, &'static Function),
-        rest: &[Datum],
+        rest: &'a [Datum],
         (expr, env): (ExprId, EnvId),
-    ) -> Result<Vec<Datum>, FaultId> {
+    ) -> Result<Cow<'a, [Datum]>, FaultId> {
+        if !rest.iter().any(|it| matches!(it, Datum::Live(_))) {
+            return Ok(Cow::Borrowed(rest));
+        }
         let mut all = rest.to_vec();
         for (place, datum) in all.iter_mut().enumerate() {
             let Some(parameter) = function.parameters.get(place + 1) else { continue };
@@ -149,7 +148,7 @@ impl Evaluator {
                 Err(fault) => return Err(fault),
             };
         }
-        Ok(all)
+        Ok(Cow::Owned(all))
     }
 
     /// The error of an argument that a validator was given and cannot take.

@@ -85,12 +85,12 @@ impl Number {
         let sign = product_sign(&a, &b);
         let kind = joined_kind(a.kind, b.kind);
         if a.form != Form::Finite || b.form != Form::Finite {
-            if a.form != Form::NaN && b.form != Form::NaN && (is_zero(&a) || is_zero(&b)) {
-                return Err(ArithmeticError::InvalidOperation);
-            }
             let unknown = a.form == Form::NaN || b.form == Form::NaN;
-            let form = if unknown { Form::NaN } else { Form::Infinite };
-            return Ok(special(kind, form, sign));
+            return match unknown {
+                true => Ok(special(kind, Form::NaN, sign)),
+                false if is_zero(&a) || is_zero(&b) => Err(ArithmeticError::InvalidOperation),
+                false => Ok(special(kind, Form::Infinite, sign)),
+            };
         }
         let exponent = i64::from(a.exponent) + i64::from(b.exponent);
         round(kind, sign, a.coefficient * b.coefficient, exponent)

@@ -132,11 +132,11 @@ fn integral_result(value: BigInt) -> Computed {
 impl Number {
     /// e to the power of `self`.
     pub fn exp(&self) -> Computed {
-        match self.parts() {
-            it if it.form == Form::NaN => return Ok(endless(Form::NaN, Sign::Plus)),
-            it if it.form == Form::Infinite && it.negative => return Ok(Number::int(0)),
-            it if it.form == Form::Infinite => return Ok(endless(Form::Infinite, Sign::Plus)),
-            _ => {}
+        if !self.is_finite() {
+            return Ok(match self.parts().form {
+                Form::Infinite if self.is_negative() => Number::int(0),
+                form => endless(form, Sign::Plus),
+            });
         }
         if self.is_zero() {
             return integral_result(BigInt::one());
@@ -190,18 +190,14 @@ impl Number {
     }
 
     fn outside_of_logarithm(&self) -> Option<Computed> {
-        match self.parts().form {
-            Form::NaN => return Some(Ok(endless(Form::NaN, Sign::Plus))),
-            Form::Infinite if !self.is_negative() => {
-                return Some(Ok(endless(Form::Infinite, Sign::Plus)));
-            }
-            Form::Infinite => {}
-            Form::Finite if self.is_zero() => {
-                return Some(Ok(endless(Form::Infinite, Sign::Minus)));
-            }
-            Form::Finite => {}
+        if self.is_zero() {
+            return Some(Ok(endless(Form::Infinite, Sign::Minus)));
         }
-        self.is_negative().then_some(Err(ArithmeticError::InvalidOperation))
+        let form = if self.is_finite() { Form::Finite } else { self.parts().form };
+        if self.is_negative() && form != Form::NaN {
+            return Some(Err(ArithmeticError::InvalidOperation));
+        }
+        (form != Form::Finite).then(|| Ok(endless(form, Sign::Plus)))
     }
 
     /// `self` to the power of `exponent`.
@@ -210,7 +206,7 @@ impl Number {
         if base.form == Form::NaN || by.form == Form::NaN {
             return Ok(endless(Form::NaN, Sign::Plus));
         }
-        if self.is_zero() && base.form == Form::Finite {
+        if self.is_zero() {
             if exponent.is_zero() {
                 return Err(ArithmeticError::InvalidOperation);
             }
@@ -240,14 +236,11 @@ impl Number {
             return exact;
         }
         let negative = self.is_negative() && whole.is_some_and(|n| n.is_odd());
-        let mut base = self.parts();
-        base.negative = false;
-        let base = Number::build(base);
+        let base = Number::build(Parts { negative: false, ..base });
         // y·ln x with the digits the size of the result takes away still there.
         let ln = ln_fixed(&base);
-        let y = exponent.parts();
-        let scaled = ln * BigInt::from(y.coefficient);
-        let shift = i64::from(y.exponent);
+        let scaled = ln * BigInt::from(by.coefficient);
+        let shift = i64::from(by.exponent);
         let product = if shift >= 0 {
             if shift > 1_000 {
                 return Err(ArithmeticError::ExponentOutOfRange);
@@ -257,7 +250,7 @@ impl Number {
             scaled
                 / BigInt::from(power_of_ten(u32::try_from(-shift).unwrap_or(u32::MAX).min(200_000)))
         };
-        let product = if y.negative { -product } else { product };
+        let product = if by.negative { -product } else { product };
         let (mantissa, decimal) = exp_parts(&product).ok_or(ArithmeticError::ExponentOutOfRange)?;
         let power = float(mantissa, decimal)?;
         // Inexact results carry all 34 digits.

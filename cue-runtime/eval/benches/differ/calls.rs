@@ -105,8 +105,7 @@ pub fn program(dice: &mut Dice) -> String {
     for at in 0..1 + dice.roll(3) {
         lines.push(format!("r{at}: {}", result(dice)));
     }
-    let text = lines.join("\n");
-    let mut named = text.clone();
+    let mut named = lines.join("\n");
     for (name, values) in POOLS {
         let uses = |text: &str| {
             let word = |it: char| it.is_alphanumeric() || it == '#' || it == '_';

@@ -7,8 +7,8 @@
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
-//! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in the folder `CASES`, with a few words
-//! changed. With `DEF`, a command as the official `cue def`, asked is
+//! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
+//! the folder `CASES`, with a few words changed. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `PROFILE=kubevela` ours answers in that profile, to be compared with
 //! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
 

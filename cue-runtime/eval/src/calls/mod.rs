@@ -167,20 +167,17 @@ impl Evaluator {
                 })?
             }
             Run::Evaluator(special) => {
-                let call = (at, env);
-                // What asks for itself again in what it looks at does so for ever (S-62).
-                if self.comparing.contains(&call) {
-                    let message = "structural cycle";
-                    return Err(self.fail(Kind::StructuralCycle, message, At::default()));
-                }
-                let compares = special.compares();
-                if compares {
-                    self.comparing.push(call);
+                let outer = self.comparing.len();
+                if special.compares() {
+                    // What asks for itself again in what it looks at does so for ever (S-62).
+                    if self.comparing.contains(&(at, env)) {
+                        let message = "structural cycle";
+                        return Err(self.fail(Kind::StructuralCycle, message, At::default()));
+                    }
+                    self.comparing.push((at, env));
                 }
                 let result = self.special(special, &all, at);
-                if compares {
-                    self.comparing.pop();
-                }
+                self.comparing.truncate(outer);
                 match result {
                     Ok(result) => result,
                     Err(fault) => Ok(self.not_compared(special, fault, called)?),
