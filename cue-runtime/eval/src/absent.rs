@@ -176,8 +176,8 @@ impl Evaluator {
     /// Notes that nothing came of the default of a choice that could still have become another one.
     pub(crate) fn remember_default(&mut self, vertex: VertexId, choice: VertexId, fault: FaultId) {
         let laps = self.heap.get(vertex).laps;
-        let default = self.default_of(choice).and_then(|it| self.heap.get(it).scalar.clone());
-        if let Some((datum, _)) = default {
+        let default = self.default_of(choice).and_then(|it| self.scalar_at(it));
+        if let Some(datum) = default.map(|it| it.0.clone()) {
             let found = Found::Default(choice, datum, fault);
             self.answers.push(Answer { vertex, laps, found });
         }
@@ -210,8 +210,8 @@ impl Evaluator {
                 }
                 Found::Default(choice, datum, fault) => {
                     let now = self.default_of(choice);
-                    let now = now.and_then(|it| self.heap.get(it).scalar.as_ref());
-                    if !now.is_some_and(|it| compare::same(&it.0, &datum)) {
+                    let now = now.and_then(|it| self.scalar_at(it));
+                    if !now.is_some_and(|it| compare::same(it.0, &datum)) {
                         self.raise_id(vertex, fault);
                     }
                 }

@@ -127,10 +127,9 @@ impl Evaluator {
         if vertex.label.is_none() || self.ahead.asked_at == At::default() {
             return None;
         }
-        let written =
-            |(_, at): &(Datum, At)| !self.is_within_pick(vertex, (*at, vertex.scalar_via));
+        let written = |(_, at): (&Datum, At)| !self.is_within_pick(vertex, (at, vertex.scalar_via));
         let does = self.ahead.asks == Asks::Scalar
-            && vertex.scalar.as_ref().is_some_and(written)
+            && self.scalar_of(vertex).is_some_and(written)
             && !self.is_on_the_way(id);
         let named = self.let_name(self.outermost(id)).is_some();
         (!does && !named).then_some(self.ahead.asked_at)
@@ -158,7 +157,7 @@ impl Evaluator {
                 }
                 place => place.is_some(),
             };
-            let scalar = self.heap.get(id).scalar.as_ref();
+            let scalar = self.scalar_at(id);
             return scalar.filter(|_| held && before != State::Done).map(|it| it.0.clone());
         }
         if !(empty || told.message.starts_with(CONFLICT)) || !self.is_on_the_way(id) {
@@ -173,7 +172,7 @@ impl Evaluator {
             Source::Expr(expr, _) => self.refers_at(expr).is_some(),
             Source::Data(_) | Source::Vertex(_) => false,
         };
-        let datum = conjuncts.iter().find_map(written)?;
+        let datum = conjuncts.iter().find_map(written)?.clone();
         let known = |it: &Conjunct| written(it).is_some() || refers(it);
         if !(conjuncts.iter().all(known) && conjuncts.iter().any(refers)) {
             return None;

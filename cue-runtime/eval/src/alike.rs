@@ -78,10 +78,7 @@ impl Evaluator {
 
     /// A scalar's equal among many alternatives; it is found there from now on.
     fn among_many(&self, to: &mut Alternatives, vertex: VertexId) -> Option<VertexId> {
-        let hash = |id| {
-            let scalar = self.heap.get(self.follow(id)).scalar.as_ref();
-            scalar.map(|it| crate::searched::hash(&it.0))
-        };
+        let hash = |id| self.scalar_at(self.follow(id)).map(|it| crate::searched::hash(it.0));
         if to.scalars.is_empty() {
             for (place, known) in to.choice.all.iter().enumerate() {
                 if let Some(hash) = hash(*known) {
@@ -207,7 +204,7 @@ impl Evaluator {
     fn differ_as_known(&self, left: VertexId, right: VertexId) -> bool {
         let [left, right] = [left, right].map(|it| self.heap.get(self.follow(it)));
         let settled = |it: &Vertex| it.state == State::Done && it.fault.is_none();
-        match (&left.scalar, &right.scalar) {
+        match (self.scalar_of(left), self.scalar_of(right)) {
             (Some((left_datum, _)), Some((right_datum, _))) => {
                 settled(left) && settled(right) && !crate::compare::same(left_datum, right_datum)
             }
@@ -269,7 +266,7 @@ impl Evaluator {
 
     fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {
         let (left, right) = (self.heap.get(left), self.heap.get(right));
-        match (&left.scalar, &right.scalar) {
+        match (self.scalar_of(left), self.scalar_of(right)) {
             _ if left.arcs.len() != right.arcs.len() => false,
             // One that waits for more is not yet what it looks like (D-8).
             _ if left.fault.is_some() || right.fault.is_some() => false,

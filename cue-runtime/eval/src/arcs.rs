@@ -312,7 +312,7 @@ impl Evaluator {
     fn only_matches(&self, label: ExprId) -> bool {
         match self.program.code(label) {
             Code::Bound(Compare::Match | Compare::NotMatch, limit) => {
-                matches!(self.program.code(*limit), Code::String(_))
+                matches!(self.program.code(*limit), Code::Scalar(Datum::String(_)))
             }
             Code::Unify(left, right) => self.only_matches(*left) && self.only_matches(*right),
             Code::Type(kinds, _) => *kinds == Kinds::STRING,
@@ -364,8 +364,8 @@ impl Evaluator {
     fn plainly_matches(&self, pattern: ExprId, name: &Datum) -> Option<bool> {
         match self.program.code(pattern) {
             Code::Bound(compare, limit) => match self.program.code(*limit) {
-                Code::String(limit) => {
-                    crate::compare::holds(*compare, name, &Datum::text(limit.clone()))
+                Code::Scalar(limit @ Datum::String(_)) => {
+                    crate::compare::holds(*compare, name, limit)
                 }
                 _ => None,
             },

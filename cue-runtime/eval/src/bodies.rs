@@ -209,11 +209,7 @@ impl Evaluator {
 fn may_have_fields(code: &Code) -> bool {
     !matches!(
         code,
-        Code::Null
-            | Code::Bool(_)
-            | Code::Number(_)
-            | Code::String(_)
-            | Code::Bytes(_)
+        Code::Scalar(_)
             | Code::Top
             | Code::Bottom
             | Code::Type(..)

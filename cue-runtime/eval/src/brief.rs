@@ -189,7 +189,7 @@ impl Evaluator {
             return;
         }
         let vertex = self.heap.get(id);
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = self.scalar_of(vertex) {
             out.push_str(&datum.cue_text());
             return;
         }

@@ -7,7 +7,7 @@ use crate::compare;
 use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, EnvId, FaultId, Narrowed, Source, VertexId};
+use crate::heap::{By, EnvId, FaultId, Narrowed, Scalar, Source, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// How the error begins of values that disagree.
@@ -63,9 +63,9 @@ impl Evaluator {
         if left != Kinds::BOTTOM {
             let narrows = left != vertex.kinds || vertex.narrowed == 0;
             vertex.kinds = left;
-            vertex.kinds_via = via;
+            self.note_kinds_via(id, via);
             if narrows {
-                self.heap.note_narrowed(id, Narrowed { by, at, via });
+                self.note_narrowed(id, Narrowed { by, at, via });
             }
             return true;
         }
@@ -80,7 +80,7 @@ impl Evaluator {
         let alone = vertex.picks.is_empty();
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
         let had_via = vertex.kinds_via;
-        let before = self.heap.narrowed(id);
+        let before = self.narrowed(id);
         let (old, new) = (self.saying(id, &before.by), self.saying(id, &by));
         // A list that a schema is held against comes after what that is written as.
         let held = matches!(before.by, By::Datum(Datum::List(_)))
@@ -156,24 +156,28 @@ impl Evaluator {
     }
 
     /// A scalar must be the one that is there (S-15).
-    pub(crate) fn take_scalar(&mut self, id: VertexId, datum: Datum, at: At, via: u32) {
+    pub(crate) fn take_scalar(&mut self, id: VertexId, scalar: Scalar, via: u32) {
         let vertex = self.heap.get(id);
-        if let Some((old, old_at)) = &vertex.scalar {
+        let (datum, at) = match &scalar {
+            Scalar::New(datum, at) => (datum, *at),
+            Scalar::Known(known) => self.known(*known),
+        };
+        if let Some((old, old_at)) = self.scalar_of(vertex) {
             if old.kind_name() == datum.kind_name() {
                 // Once kinds disagree nothing is compared (S-14).
                 if vertex.kinds == Kinds::BOTTOM {
                     return;
                 }
                 // A function is another value each time.
-                if matches!(datum, Datum::Function(_)) || !compare::same(old, &datum) {
-                    let before = (*old_at, vertex.scalar_via);
+                if matches!(datum, Datum::Function(_)) || !compare::same(old, datum) {
+                    let before = (old_at, vertex.scalar_via);
                     let (first, second) = match self.is_of_choice(id, before, (at, via)) {
-                        true => (old, &datum),
-                        false => (&datum, old),
+                        true => (old, datum),
+                        false => (datum, old),
                     };
                     let (first, second) = (first.cue_text(), second.cue_text());
                     let message = format!("{CONFLICT}{first} and {second}");
-                    let (old_at, old_via) = (*old_at, vertex.scalar_via);
+                    let old_via = vertex.scalar_via;
                     let mut fault =
                         Fault::spread(Kind::Permanent, message).and_at(at).and_at(old_at);
                     self.heap.way_in(old_via, &mut fault.positions);
@@ -181,18 +185,21 @@ impl Evaluator {
                     fault.place = self.met_around(id, (old_at, old_via), (at, via));
                     self.raise(id, fault);
                 }
-                self.heap.get_mut(id).kinds_via = via;
+                self.note_kinds_via(id, via);
                 return;
             }
         }
-        let kinds = compare::kinds(&datum);
-        let vertex = self.heap.get_mut(id);
+        let kinds = compare::kinds(datum);
         let by = if vertex.kinds.meets(kinds) {
-            vertex.scalar = Some((datum, at));
-            vertex.scalar_via = via;
+            let known = match scalar {
+                Scalar::New(datum, at) => self.heap.keep(datum, at),
+                Scalar::Known(known) => known,
+            };
+            let vertex = self.heap.get_mut(id);
+            (vertex.scalar, vertex.scalar_via) = (Some(known), via);
             By::Scalar
         } else {
-            By::Datum(datum)
+            By::Datum(datum.clone())
         };
         self.narrow(id, kinds, by, at, via);
     }
@@ -229,7 +236,7 @@ impl Evaluator {
             // Nothing is more or less than a truth value, whichever it is.
             Err(_) if vertex.is_some_and(|it| self.is_some_bool(it)) => {
                 let from =
-                    vertex.map_or_else(Vec::new, |it| vec![self.heap.narrowed(self.follow(it)).at]);
+                    vertex.map_or_else(Vec::new, |it| vec![self.narrowed(self.follow(it)).at]);
                 let message =
                     format!("invalid value bool (type bool) for bound {}", compare.symbol());
                 return Err(self.fail_at(Kind::Permanent, message, at, from));
@@ -330,10 +337,7 @@ impl Evaluator {
             By::Nothing => self.heap.get(id).kinds.to_string(),
             By::Expr(expr) => self.literal_text(*expr),
             By::Datum(datum) => self.datum_text(datum),
-            By::Scalar => {
-                let scalar = self.heap.get(id).scalar.as_ref();
-                scalar.map_or_else(String::new, |it| it.0.cue_text())
-            }
+            By::Scalar => self.scalar_at(id).map_or_else(String::new, |it| it.0.cue_text()),
             By::Test(index) => {
                 let test = self.heap.get(id).tests.get(*index as usize).cloned();
                 test.map_or_else(String::new, |it| self.test_text(&it.0))

@@ -7,7 +7,8 @@ use cue_syntax::ast::Compare;
 use crate::builtin::Kinds;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Source, Test, VertexId, kept,
+    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Scalar, ScalarId, Source, Test,
+    VertexId, kept,
 };
 use crate::program::{At, Callee, Code, ExprId, Plain};
 use crate::work::Work;
@@ -107,7 +108,7 @@ impl Evaluator {
                 self.note_top(id, &conjunct.groups);
                 self.allow_all(id, conjunct.via);
             }
-            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name, conjunct.via),
+            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name.text(), conjunct.via),
             Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
             Code::List(elements) => {
                 if let Err(fault) = self.take_list(id, expr, &elements, env, &conjunct, at) {
@@ -243,6 +244,10 @@ impl Evaluator {
             }
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
                 self.take_or(id, expr, env, &arguments, conjunct, work);
+            }
+            Code::Scalar(_) => {
+                self.heap.get_mut(id).content = true;
+                self.take_scalar(id, Scalar::Known(ScalarId::written(expr)), conjunct.via);
             }
             Code::Function(callee) if !self.is_partial(callee, &[]) => {
                 self.heap.get_mut(id).content = true;

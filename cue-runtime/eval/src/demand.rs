@@ -93,7 +93,7 @@ impl Evaluator {
             }
             return Err(Unmet::Fault(noted));
         }
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = self.scalar_of(vertex) {
             return Ok(Concrete::Datum(datum.clone()));
         }
         if vertex.is_struct || vertex.is_list {
@@ -245,15 +245,15 @@ impl Evaluator {
     /// Where a value is written, if it is one scalar, type, bound or validator.
     pub(crate) fn written_at(&self, id: VertexId) -> At {
         let vertex = self.heap.get(self.follow(id));
-        if let Some((_, at)) = &vertex.scalar {
-            return *at;
+        if let Some((_, at)) = self.scalar_of(vertex) {
+            return at;
         }
         if vertex.is_struct || vertex.is_list || vertex.choice.is_some() {
             return At::default();
         }
         match &*vertex.tests {
             [] if vertex.kinds == Kinds::ANY => At::default(),
-            [] => self.heap.narrowed(self.follow(id)).at,
+            [] => self.narrowed(self.follow(id)).at,
             _ => self.only_test(id),
         }
     }

@@ -7,8 +7,9 @@ use crate::alike::Alternatives;
 use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::groups::Groups;
-use crate::heap::{Conjunct, Cycle, Disjunction, EnvId, FaultId, Source, State, VertexId};
+use crate::heap::{
+    Conjunct, Cycle, Disjunction, EnvId, FaultId, Scalar, ScalarId, Source, State, VertexId,
+};
 use crate::marks::{Mark as Weight, Outcome};
 use crate::program::{At, Code, ExprId, Presence};
 use crate::work::Work;
@@ -248,7 +249,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let mut admitted = SmallVec::new();
         let (Some((datum, _)), Code::Disjoin(all)) =
-            (&vertex.scalar, self.program.code(disjunction.expr))
+            (self.scalar_of(vertex), self.program.code(disjunction.expr))
         else {
             return admitted;
         };
@@ -289,13 +290,8 @@ impl Evaluator {
             let (via, content) = (conjunct.via, conjunct.cycle != Cycle::Cyclic);
             self.heap.get_mut(candidate).conjuncts.push(conjunct);
             match *self.program.code(expr) {
-                Code::Type(kinds, name) => self.take_type(candidate, expr, kinds, name, via),
-                ref code => {
-                    if let Some(datum) = code.scalar() {
-                        let at = self.program.at(expr);
-                        self.take_datum(candidate, datum, at, &Groups::new(), (via, 0));
-                    }
-                }
+                Code::Type(kinds, name) => self.take_type(candidate, expr, kinds, name.text(), via),
+                _ => self.take_scalar(candidate, Scalar::Known(ScalarId::written(expr)), via),
             }
             let sound = self.heap.resets + 1;
             let vertex = self.heap.get_mut(candidate);

@@ -40,7 +40,7 @@ impl Evaluator {
             return Ok(false);
         }
         let vertex = self.heap.get(id);
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = self.scalar_of(vertex) {
             return Ok(match datum {
                 Datum::String(text) => text.is_whole(),
                 Datum::Live(_) => false,
@@ -70,7 +70,7 @@ impl Evaluator {
             return Ok(false);
         };
         let (one, other) = (self.heap.get(left), self.heap.get(right));
-        match (&one.scalar, &other.scalar) {
+        match (self.scalar_of(one), self.scalar_of(other)) {
             (Some((one, _)), Some((other, _))) => return Ok(compare::same(one, other)),
             (None, None) => {}
             _ => return Ok(false),

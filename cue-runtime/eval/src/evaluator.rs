@@ -504,11 +504,7 @@ impl Evaluator {
         let at = self.program.at(expr);
         let program = self.program.clone();
         match program.code(expr) {
-            code @ (Code::Null
-            | Code::Bool(_)
-            | Code::Number(_)
-            | Code::String(_)
-            | Code::Bytes(_)) => Value::Datum(code.scalar().unwrap_or(Datum::Null)),
+            Code::Scalar(datum) => Value::Datum(datum.clone()),
             Code::Bottom => Value::Fault(self.fail(Kind::User, crate::error::LITERAL, at)),
             Code::Top
             | Code::Type(..)
@@ -519,7 +515,7 @@ impl Evaluator {
             | Code::Disjoin(_)
             | Code::Aliased(_)
             | Code::Function(_) => Value::Vertex(self.anonymous(expr, env)),
-            Code::Interpolation(parts, quotes) => self.interpolate(parts, *quotes, env, at),
+            Code::Interpolation(said) => self.interpolate(said, env, at),
             Code::Not(operand) => match self.unary('!', *operand, env, at) {
                 Ok(Datum::Bool(it)) => Value::Datum(Datum::Bool(!it)),
                 Ok(other) => Value::Datum(other),

@@ -87,14 +87,14 @@ impl Evaluator {
             return Err(self.placed(fault, place));
         }
         let vertex = self.heap.get(id);
-        if let Some((Datum::Function(name), at)) = &vertex.scalar {
+        if let Some((Datum::Function(name), at)) = self.scalar_of(vertex) {
             // cue-errors 1.13
-            let (name, at) = (name.name, *at);
+            let name = name.name;
             let message = format!("cannot convert value {name:?} of type *adt.Builtin to JSON");
             let fault = self.fail_at(Kind::Permanent, message, At::default(), vec![at]);
             return Err(self.placed(fault, place));
         }
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = self.scalar_of(vertex) {
             return self.read(datum.clone());
         }
         if self.is_being_listed(id) {
@@ -181,7 +181,7 @@ impl Evaluator {
             return None;
         }
         let vertex = self.heap.get(id);
-        if let Some((datum, _)) = &vertex.scalar {
+        if let Some((datum, _)) = self.scalar_of(vertex) {
             return self.read(datum.clone()).ok();
         }
         if vertex.is_list {
@@ -243,7 +243,7 @@ impl Evaluator {
                 Kinds::BOTTOM
             };
         }
-        match &vertex.scalar {
+        match self.scalar_of(vertex) {
             Some((datum, _)) => compare::kinds(datum),
             None if vertex.is_list => Kinds::LIST,
             None if vertex.is_struct => Kinds::STRUCT,

@@ -17,12 +17,14 @@ use crate::thin::Thin;
 mod arc;
 mod conjunct;
 mod environment;
+mod scalar;
 
 pub(crate) use self::arc::{ArcEntry, Contribution};
 pub(crate) use self::conjunct::{
     By, Conjunct, Cycle, Lineage, Narrowed, Placed, Source, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
+pub(crate) use self::scalar::{Found, Scalar, ScalarId, Scalars};
 
 /// A place in the output tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -195,12 +197,12 @@ pub(crate) struct Vertex {
     pub(crate) kinds: Kinds,
     /// A conjunct said which kinds there may be.
     pub(crate) constrained: bool,
-    pub(crate) scalar: Option<(Datum, At)>,
+    pub(crate) scalar: Option<ScalarId>,
     /// How the scalar came.
     pub(crate) scalar_via: u32,
     pub(crate) is_struct: bool,
     pub(crate) is_list: bool,
-    /// See [`Heap::narrowed`].
+    /// See `Evaluator::narrowed`.
     pub(crate) narrowed: u32,
     /// How the last conjunct came that is of these kinds.
     pub(crate) kinds_via: u32,
@@ -235,11 +237,9 @@ pub(crate) struct Heap {
     /// Position `n` is at `n - 1`.
     crossed: Blocks<Crossed>,
     /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
-    narrowed: Blocks<Narrowed>,
+    pub(crate) narrowed: Blocks<Narrowed>,
+    scalars: Scalars,
 }
-
-/// The kinds of a vertex were narrowed last by its scalar, of which all is known.
-const BY_SCALAR: u32 = u32::MAX;
 
 /// The errors, by their ids.
 #[derive(Default)]
@@ -301,6 +301,7 @@ impl Heap {
             ways: Blocks::default(),
             crossed: Blocks::default(),
             narrowed: Blocks::default(),
+            scalars: Scalars::default(),
         }
     }
 
@@ -436,29 +437,6 @@ impl Heap {
         false
     }
 
-    /// The conjunct that narrowed the kinds of a vertex last.
-    pub(crate) fn narrowed(&self, id: VertexId) -> Narrowed {
-        let vertex = self.get(id);
-        match (vertex.narrowed, &vertex.scalar) {
-            (0, _) => Narrowed::default(),
-            (BY_SCALAR, scalar) => {
-                let at = scalar.as_ref().map_or_else(At::default, |it| it.1);
-                Narrowed { by: By::Scalar, at, via: vertex.scalar_via }
-            }
-            (number, _) => self.narrowed[number as usize - 1].clone(),
-        }
-    }
-
-    /// Notes that.
-    pub(crate) fn note_narrowed(&mut self, id: VertexId, narrowed: Narrowed) {
-        let number = if let By::Scalar = narrowed.by {
-            BY_SCALAR
-        } else {
-            self.narrowed.push(narrowed) as u32
-        };
-        self.get_mut(id).narrowed = number;
-    }
-
     pub(crate) fn new_group(&mut self) -> u32 {
         self.groups += 1;
         self.groups
@@ -494,7 +472,7 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
-        assert_eq!(size_of::<Vertex>(), 176);
+        assert_eq!(size_of::<Vertex>(), 144);
         assert_eq!(size_of::<ArcEntry>(), ARC_BYTES);
         assert_eq!(size_of::<crate::program::Code>(), 24);
         assert_eq!(size_of::<Conjunct>(), 64);

@@ -197,7 +197,7 @@ impl Evaluation {
             );
             return node;
         }
-        let function = match &it.heap.get(real).scalar {
+        let function = match it.scalar_at(real) {
             Some((Datum::Function(name), _)) => Some(name.text()),
             _ => None,
         };
@@ -205,7 +205,7 @@ impl Evaluation {
             (node.kinds, node.syntax) = (Kinds::BOTTOM, function);
             return node;
         }
-        if let Some((datum, _)) = &it.heap.get(real).scalar {
+        if let Some((datum, _)) = it.scalar_at(real) {
             node.class = Class::Concrete;
             node.value = Some(datum.clone());
             return node;

@@ -9,7 +9,7 @@ use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
-use crate::program::{At, Code, ExprId, PartCode, Quotes};
+use crate::program::{At, Code, ExprId, Interpolated, PartCode, Quotes};
 
 /// How the error of a text begins that something is wrong in.
 pub(crate) const INVALID: &str = "invalid interpolation: ";
@@ -83,7 +83,7 @@ impl Evaluator {
     pub(crate) fn worded(&mut self, expr: ExprId, env: EnvId, at: At) -> FaultId {
         let program = self.program.clone();
         let (mut text, mut places) = (String::new(), Vec::new());
-        let Code::Interpolation(parts, _) = program.code(expr) else {
+        let Code::Interpolation(said) = program.code(expr) else {
             let value = self.eval(expr, env);
             let vertex = value.vertex();
             let why = match self.demand_in(value, self.program.at(expr), at) {
@@ -103,7 +103,7 @@ impl Evaluator {
             let own = self.fail(Kind::User, "", at);
             return why.map_or(own, |why| self.both_faults(own, why));
         };
-        for part in parts.iter() {
+        for part in &said.parts {
             match part {
                 PartCode::Text(it) => text.push_str(&crate::builtin::valid_text(it)),
                 PartCode::Value(it) => self.say_part(*it, env, &mut text, &mut places),
@@ -147,8 +147,7 @@ impl Evaluator {
 
     pub(crate) fn interpolate(
         &mut self,
-        parts: &[PartCode],
-        quotes: Quotes,
+        Interpolated { parts, quotes }: &Interpolated,
         env: EnvId,
         at: At,
     ) -> Value {
@@ -221,7 +220,7 @@ impl Evaluator {
         }
         let length = pieces.iter().fold(0, |all: usize, it| all.saturating_add(it.len()));
         if length >= JOINED_FROM
-            && quotes != Quotes::Single
+            && *quotes != Quotes::Single
             && let Some(parts) = pieces.iter().map(Piece::text).collect()
         {
             return self.joined(parts);
@@ -236,7 +235,7 @@ impl Evaluator {
             out.extend_from_slice(piece.bytes());
         }
         let datum = match std::str::from_utf8(&out) {
-            _ if quotes == Quotes::Single => Datum::bytes(out.as_slice()),
+            _ if *quotes == Quotes::Single => Datum::bytes(out.as_slice()),
             Ok(text) => Datum::String(text.into()),
             // Up to v0.14 bytes that belong together are one character, not all in a row.
             Err(_) if self.program.lenient => {

@@ -40,6 +40,7 @@ mod crowds; // vertices with many conjuncts
 mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
 mod literals; // struct and list literals, data -> arcs
+mod known; // the scalar a vertex is, and what narrowed its kinds
 mod conflict; // kinds and scalars that disagree
 mod overtaken; // bounds of what a struct came for later
 mod written; // expressions as messages show them

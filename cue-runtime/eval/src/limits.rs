@@ -68,7 +68,7 @@ impl Evaluator {
         let limits = self.tightest_of_all(id);
         let tight = |side: usize, place| limits[side].as_ref().is_some_and(|it| it.2 == place);
         let tests = self.heap.get(id).tests.clone();
-        let number = match &self.heap.get(id).scalar {
+        let number = match self.scalar_at(id) {
             Some((Datum::Number(number), _)) => Some(number.clone()),
             _ => None,
         };
@@ -210,7 +210,8 @@ impl Evaluator {
         }
         let only = least.zip(most).filter(|(least, most)| least.compare(most).is_eq());
         let Some((only, _)) = only else { return false };
-        self.heap.get_mut(id).scalar = Some((Datum::Number(only), At::default()));
+        let scalar = self.heap.keep(Datum::Number(only), At::default());
+        self.heap.get_mut(id).scalar = Some(scalar);
         true
     }
 

@@ -48,7 +48,7 @@ impl Evaluator {
             _ => 0,
         };
         let groups = &from.groups;
-        let at = self.heap.narrowed(list).at;
+        let at = self.narrowed(list).at;
         let elements = self.elements(list);
         let lone = self.is_lone(id) && elements.iter().all(|it| self.is_bare_scalar(*it));
         self.narrow(id, Kinds::LIST, By::Vertex(list), at, 0);

@@ -163,7 +163,7 @@ impl Evaluator {
                 (!embeds).then_some(Kinds::STRUCT)
             }
             Code::List(_) => Some(Kinds::LIST),
-            _ => self.written(expr).map(|it| crate::compare::kinds(&it)),
+            code => code.scalar().map(crate::compare::kinds),
         }
     }
 
@@ -174,31 +174,20 @@ impl Evaluator {
             else {
                 return false;
             };
-            let (Some(wanted), true) = (self.written(*value), *presence != Presence::Optional)
-            else {
+            let wanted = self.program.code(*value).scalar();
+            let Some(wanted) = wanted.filter(|_| *presence != Presence::Optional) else {
                 return false;
             };
             let arc = self.heap.arc(id, *label).filter(|it| it.presence == Presence::Member);
             let Some(arc) = arc else { return false };
+            let differs =
+                |it: Option<&Datum>| it.is_some_and(|it| !crate::compare::same(it, wanted));
             self.heap.get(arc.vertex).conjuncts.iter().any(|it| match &it.source {
-                Source::Expr(expr, _) => {
-                    self.written(*expr).is_some_and(|it| !crate::compare::same(&it, &wanted))
-                }
-                Source::Data(datum) => !crate::compare::same(datum, &wanted),
+                Source::Expr(expr, _) => differs(self.program.code(*expr).scalar()),
+                Source::Data(datum) => differs(Some(datum)),
                 Source::Vertex(_) => false,
             })
         })
-    }
-
-    /// A scalar as it is written.
-    fn written(&self, expr: ExprId) -> Option<Datum> {
-        match self.program.code(expr) {
-            Code::Null => Some(Datum::Null),
-            Code::Bool(it) => Some(Datum::Bool(*it)),
-            Code::Number(it) => Some(Datum::Number(it.clone())),
-            Code::String(it) => Some(Datum::text(it.clone())),
-            _ => None,
-        }
     }
 }
 

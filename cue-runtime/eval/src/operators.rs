@@ -387,7 +387,7 @@ impl Evaluator {
 
     /// Whether the value of a vertex passes a test.
     pub(crate) fn passes(&mut self, id: VertexId, test: &Test, at: At) -> Result<(), FaultId> {
-        let scalar = self.heap.get(id).scalar.clone();
+        let scalar = self.scalar_at(id).map(|(datum, at)| (datum.clone(), at));
         match test {
             Test::Bound(operator, limit) => {
                 let Some((value, value_at)) = scalar else {

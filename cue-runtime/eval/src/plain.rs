@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{By, Conjunct, Cycle, Source, State, VertexId};
+use crate::heap::{By, Conjunct, Cycle, Scalar, ScalarId, Source, State, VertexId};
 use crate::literals::End;
 use crate::program::{At, Code, LabelKind, Presence, Program};
 
@@ -72,17 +72,17 @@ impl Evaluator {
     }
 
     /// The scalar of a vertex that is about to be evaluated and has one conjunct, which is written out;
-    /// where it stands, and the way in.
-    pub(crate) fn lone_literal(&self, id: VertexId) -> Option<(Datum, At, u32)> {
+    /// and the way in.
+    pub(crate) fn lone_literal(&self, id: VertexId) -> Option<(ScalarId, u32)> {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source else { return None };
-        let datum = self.program.code(expr).scalar()?;
+        self.program.code(expr).scalar()?;
         let fresh = vertex.state == State::Running
             && !vertex.constrained
             && vertex.arcs.is_empty()
             && conjunct.cycle != Cycle::Cyclic;
-        fresh.then(|| (datum, self.program.at(expr), conjunct.via))
+        fresh.then(|| (ScalarId::written(expr), conjunct.via))
     }
 
     pub(crate) fn take_datum(
@@ -143,7 +143,7 @@ impl Evaluator {
                 }
                 self.fit_length(id, length, End::Closed, at);
             }
-            _ => self.take_scalar(id, datum, at, via),
+            _ => self.take_scalar(id, Scalar::New(datum, at), via),
         }
     }
 

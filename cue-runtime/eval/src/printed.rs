@@ -430,7 +430,7 @@ impl Evaluator {
             return;
         }
         let vertex = self.heap.get(id);
-        let scalar = vertex.scalar.clone();
+        let scalar = self.scalar_of(vertex).map(|(datum, at)| (datum.clone(), at));
         let (is_list, is_struct) = (vertex.is_list, vertex.is_struct);
         if let Some((Datum::Function(name), _)) = &scalar {
             later.import(name.package);

@@ -1,18 +1,18 @@
 //! What compiling gives: expressions with every name resolved. Immutable, shared by evaluations.
 
-use std::cmp::Ordering;
 use std::num::NonZeroU32;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use cue_map::Map;
 pub use cue_syntax::ast::At;
 use cue_syntax::ast::Compare;
+use smallvec::SmallVec;
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
 use crate::builtin::{Builtin, Datum, Kinds};
 use crate::labels::Labels;
-use crate::number::Number;
 use crate::sources::{Package, SourceText};
 use crate::value::path::Selector;
 
@@ -30,6 +30,12 @@ impl ExprId {
     #[inline]
     pub(crate) fn number(self) -> u32 {
         self.0.get()
+    }
+
+    /// Its number with further bits.
+    #[inline]
+    pub(crate) fn marked(self, bits: u32) -> NonZeroU32 {
+        self.0 | bits
     }
 
     /// Its place.
@@ -272,6 +278,16 @@ pub(crate) enum PartCode {
     Value(ExprId),
 }
 
+/// Text and what is put into it.
+#[derive(Debug)]
+pub(crate) struct Interpolated {
+    pub(crate) parts: Box<[PartCode]>,
+    pub(crate) quotes: Quotes,
+}
+
+/// What a function is called with: one word, as most expressions are small.
+pub(crate) type Arguments = Arc<SmallVec<[ExprId; 2]>>;
+
 /// What an interpolated text stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quotes {
@@ -281,18 +297,43 @@ pub(crate) enum Quotes {
     Single,
 }
 
+/// The name of a predeclared type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TypeName(u8);
+
+const TYPE_NAMES: [&str; 20] = [
+    "int", "uint", "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32",
+    "int64", "int128", "rune", "float32", "float64", "string", "bytes", "bool", "float", "number",
+];
+
+impl TypeName {
+    /// That of a type; of what is none the first.
+    pub(crate) fn of(name: &str) -> Self {
+        Self(TYPE_NAMES.iter().position(|it| *it == name).unwrap_or(0) as u8)
+    }
+
+    /// As it is written.
+    pub(crate) fn text(self) -> &'static str {
+        TYPE_NAMES[usize::from(self.0)]
+    }
+}
+
+impl Deref for TypeName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text()
+    }
+}
+
 /// An expression.
 #[derive(Clone)]
 pub(crate) enum Code {
-    Null,
-    Bool(bool),
-    Number(Number),
-    String(Arc<str>),
-    Bytes(Arc<[u8]>),
-    Interpolation(Arc<[PartCode]>, Quotes),
+    Scalar(Datum),
+    Interpolation(Arc<Interpolated>),
     Bottom,
     Top,
-    Type(Kinds, &'static str),
+    Type(Kinds, TypeName),
     Struct(u32),
     List(Arc<[ListElement]>),
     Not(ExprId),
@@ -347,9 +388,9 @@ pub(crate) enum Code {
     Select(ExprId, Label),
     Index(ExprId, ExprId),
     Slice(ExprId, Option<ExprId>, Option<ExprId>),
-    Call(Callee, Arc<[ExprId]>),
+    Call(Callee, Arguments),
     /// A call of what has a function as its value, or of something that is none.
-    CallOf(ExprId, Arc<[ExprId]>),
+    CallOf(ExprId, Arguments),
     /// `x?` in a `try`.
     Attempt(ExprId),
     /// `x...`
@@ -381,11 +422,7 @@ impl Code {
     pub(crate) fn is_literal(&self) -> bool {
         matches!(
             self,
-            Code::Null
-                | Code::Bool(_)
-                | Code::Number(_)
-                | Code::String(_)
-                | Code::Bytes(_)
+            Code::Scalar(_)
                 | Code::Top
                 | Code::Type(..)
                 | Code::Struct(_)
@@ -396,28 +433,16 @@ impl Code {
     }
 
     /// The scalar that is written there.
-    pub(crate) fn scalar(&self) -> Option<Datum> {
-        Some(match self {
-            Code::Null => Datum::Null,
-            Code::Bool(it) => Datum::Bool(*it),
-            Code::Number(it) => Datum::Number(it.clone()),
-            Code::String(it) => Datum::text(it.clone()),
-            Code::Bytes(it) => Datum::Bytes(it.clone()),
-            _ => return None,
-        })
+    pub(crate) fn scalar(&self) -> Option<&Datum> {
+        match self {
+            Code::Scalar(datum) => Some(datum),
+            _ => None,
+        }
     }
 
     /// A scalar or a type that is written there.
     pub(crate) fn is_tag(&self) -> bool {
-        matches!(
-            self,
-            Code::Null
-                | Code::Bool(_)
-                | Code::Number(_)
-                | Code::String(_)
-                | Code::Bytes(_)
-                | Code::Type(..)
-        )
+        matches!(self, Code::Scalar(_) | Code::Type(..))
     }
 
     /// Whether it is a reference or has to be computed (S-23).
@@ -514,11 +539,11 @@ impl Program {
     /// Whether two expressions are the same scalar or type.
     pub(crate) fn says_same_scalar(&self, left: ExprId, right: ExprId) -> bool {
         match (self.code(left), self.code(right)) {
-            (Code::Null, Code::Null) | (Code::Top, Code::Top) => true,
-            (Code::Bool(left), Code::Bool(right)) => left == right,
-            (Code::Number(left), Code::Number(right)) => left.cue_text() == right.cue_text(),
-            (Code::String(left), Code::String(right)) => left == right,
-            (Code::Bytes(left), Code::Bytes(right)) => left == right,
+            (Code::Scalar(Datum::Number(left)), Code::Scalar(Datum::Number(right))) => {
+                left.cue_text() == right.cue_text()
+            }
+            (Code::Scalar(left), Code::Scalar(right)) => crate::compare::same(left, right),
+            (Code::Top, Code::Top) => true,
             (Code::Type(_, left), Code::Type(_, right)) => left == right,
             _ => false,
         }
@@ -526,20 +551,13 @@ impl Program {
 
     /// Whether an expression is a scalar or a type that a scalar can be; `None` if that takes more to tell.
     pub(crate) fn admits(&self, expr: ExprId, datum: &Datum) -> Option<bool> {
-        let same = match (self.code(expr), datum) {
-            (Code::Null, Datum::Null) => true,
-            (Code::Bool(it), Datum::Bool(datum)) => it == datum,
-            (Code::Number(it), Datum::Number(datum)) => {
-                it.compare(datum) == Ordering::Equal && it.is_int() == datum.is_int()
-            }
-            (Code::String(it), Datum::String(datum)) => **it == **datum,
-            (Code::Bytes(it), Datum::Bytes(datum)) => it == datum,
-            (Code::Type(kinds, name), _) => {
+        let same = match self.code(expr) {
+            Code::Scalar(it) => crate::compare::same(it, datum),
+            Code::Type(kinds, name) => {
                 let meets = kinds.meets(crate::compare::kinds(datum));
                 // Ranges look at the number too.
                 return (!meets || cue_definition::is_plain_type(name)).then_some(meets);
             }
-            (code, _) if code.is_tag() => false,
             _ => return None,
         };
         Some(same)
@@ -568,7 +586,7 @@ impl Program {
         };
         // These stand nowhere.
         let at = At { source: u32::MAX, ..At::default() };
-        let null = program.push(Code::Null, at);
+        let null = program.push(Code::Scalar(Datum::Null), at);
         let top = program.push(Code::Top, at);
         program.push(Code::Disjoin([(null, true), (top, false)].into()), at);
         program

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::{FEW_COUNTED, Groups, Known};
-use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Source, State, VertexId, Way, kept};
+use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Scalar, Source, State, VertexId, Way, kept};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::work::{Parked, Work};
@@ -121,10 +121,10 @@ impl Evaluator {
             return;
         }
         if length > FEW_LINKS {
-            if let Some((datum, at, via)) = self.settled_scalar(target) {
+            if let Some((scalar, via)) = self.settled_scalar(target) {
                 self.heap.get_mut(id).content = true;
                 let via = self.heap.join(conjunct.via, via);
-                self.take_datum(id, datum, at, &conjunct.groups, (via, 0));
+                self.take_scalar(id, Scalar::Known(scalar), via);
                 return;
             }
         }

@@ -94,7 +94,9 @@ impl Evaluator {
         self.early |= self.heap.get(id).state == State::Running;
         // A scalar has no fields, whatever may still come.
         let vertex = self.heap.get(id);
-        if let Some((datum, _)) = vertex.scalar.clone().filter(|_| !vertex.is_struct) {
+        if let Some(datum) =
+            self.scalar_of(vertex).filter(|_| !vertex.is_struct).map(|it| it.0.clone())
+        {
             return Value::Fault(self.no_container(&datum, operand, at));
         }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
@@ -401,7 +403,7 @@ impl Evaluator {
         if whole || vertex.state != State::Done || vertex.fault.is_some() {
             return None;
         }
-        if let Some((datum, _)) = vertex.scalar.clone() {
+        if let Some(datum) = self.scalar_of(vertex).map(|it| it.0.clone()) {
             return Some(self.no_container(&datum, Some(operand), at));
         }
         let never = !self.is_ahead(id) && self.kind_of_absence(id) == Kind::Permanent;
@@ -455,7 +457,10 @@ impl Evaluator {
         };
         if let Some(message) = self.no_index(&number, index) {
             let mut positions = vec![place];
-            if !matches!(self.program.code(index), Code::Number(_) | Code::Negative(_)) {
+            if !matches!(
+                self.program.code(index),
+                Code::Scalar(Datum::Number(_)) | Code::Negative(_)
+            ) {
                 positions.extend(self.origin_of(&key));
             }
             return Value::Fault(self.fail_at(Kind::Permanent, message, at, positions));

@@ -4,13 +4,14 @@
 
 use crate::builtin::Datum;
 use crate::evaluator::{Evaluator, Value};
-use crate::groups::Groups;
-use crate::heap::{Choice, Conjunct, Cycle, EnvId, Source, State, Vertex, VertexId};
-use crate::program::{At, Code, ExprId};
+use crate::heap::{
+    Choice, Conjunct, Cycle, EnvId, Scalar, ScalarId, Source, State, Vertex, VertexId,
+};
+use crate::program::{Code, ExprId};
 
 /// What such a vertex is.
 enum Settled {
-    Scalar(Datum, At, u32),
+    Scalar(ScalarId, u32),
     Choice,
     /// A struct or a list.
     Whole,
@@ -53,18 +54,22 @@ impl Evaluator {
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
         match settled {
             Settled::Whole => return idle && self.share_with(id, target),
-            Settled::Scalar(datum, at, scalar_via) => {
+            Settled::Scalar(scalar, scalar_via) => {
                 let via = self.heap.cross(via, self.program.at(expr));
                 let via = self.heap.join(via, scalar_via);
-                self.take_datum(id, datum, at, &Groups::new(), (via, 0));
+                self.take_scalar(id, Scalar::Known(scalar), via);
             }
             Settled::Choice => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
-                let (narrowed, choice) = (from.narrowed, from.choice.clone());
+                let choice = from.choice.clone();
+                let narrowed = (from.narrowed != 0).then(|| self.narrowed(target));
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
-                (vertex.narrowed, vertex.choice) = (narrowed, choice);
+                vertex.choice = choice;
+                if let Some(narrowed) = narrowed {
+                    self.note_narrowed(id, narrowed);
+                }
             }
         }
         let demoted = self.heap.get(target).demoted;
@@ -95,11 +100,10 @@ impl Evaluator {
         }
     }
 
-    /// The scalar of a vertex that is one and nothing else, and gets no more; where it stands and how
-    /// it came.
-    pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(Datum, At, u32)> {
+    /// The scalar of a vertex that is one and nothing else, and gets no more, and how it came.
+    pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(ScalarId, u32)> {
         match self.settled(id)? {
-            Settled::Scalar(datum, at, via) => Some((datum, at, via)),
+            Settled::Scalar(scalar, via) => Some((scalar, via)),
             Settled::Choice | Settled::Whole => None,
         }
     }
@@ -111,9 +115,7 @@ impl Evaluator {
         }
         let bare = vertex.arcs.is_empty() && !vertex.is_struct;
         let settled = match (&vertex.scalar, &vertex.choice) {
-            (Some((datum, at)), None) if bare => {
-                Settled::Scalar(datum.clone(), *at, vertex.scalar_via)
-            }
+            (Some(scalar), None) if bare => Settled::Scalar(*scalar, vertex.scalar_via),
             (None, Some(choice)) if bare && self.is_of_scalars(vertex, choice) => Settled::Choice,
             (None, None) if vertex.is_struct || vertex.is_list => Settled::Whole,
             _ => return None,

@@ -120,10 +120,10 @@ impl Evaluator {
     /// An element keeps the spelling of the first literal that is said of it (O-71, O-72).
     fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
         let vertex = self.heap.get(id);
-        vertex.scalar.as_ref().filter(|_| vertex.fault.is_none())?;
+        vertex.scalar.filter(|_| vertex.fault.is_none())?;
         let literal = |it: &Conjunct| match it.source {
             Source::Expr(expr, _) => match self.program.code(expr) {
-                Code::Number(_) | Code::String(_) | Code::Bytes(_) => Some(expr),
+                Code::Scalar(Datum::Number(_) | Datum::String(_) | Datum::Bytes(_)) => Some(expr),
                 _ => None,
             },
             Source::Data(_) | Source::Vertex(_) => None,
@@ -196,7 +196,7 @@ impl Evaluator {
 
     /// What is nothing but a reference to an element shares its spelling, too.
     pub(crate) fn spelling_shared(&mut self, id: VertexId, depth: usize) -> Option<String> {
-        self.heap.get(self.follow(id)).scalar.as_ref()?;
+        self.heap.get(self.follow(id)).scalar?;
         let mut next = id;
         for _ in 0..MOST_SHARED {
             let [conjunct] = self.heap.get(next).conjuncts.as_slice() else { return None };

@@ -98,7 +98,7 @@ impl Evaluator {
             Code::Arithmetic(_, left, right) | Code::Index(left, right) => {
                 self.names_let(*left, env, id) || self.names_let(*right, env, id)
             }
-            Code::Interpolation(parts, _) => parts.iter().any(|it| match it {
+            Code::Interpolation(said) => said.parts.iter().any(|it| match it {
                 PartCode::Value(it) => self.names_let(*it, env, id),
                 PartCode::Text(_) => false,
             }),
@@ -174,7 +174,10 @@ impl Evaluator {
     /// What is said of a number that is no index.
     pub(crate) fn no_index(&self, number: &Number, written: ExprId) -> Option<String> {
         let text = || self.literal_text(written);
-        let literal = matches!(self.program.code(written), Code::Number(_) | Code::Negative(_));
+        let literal = matches!(
+            self.program.code(written),
+            Code::Scalar(Datum::Number(_)) | Code::Negative(_)
+        );
         match number.to_i64() {
             None => Some(format!("invalid index {}: {number}: greater than max int64", text())),
             Some(index) if index >= 0 => None,

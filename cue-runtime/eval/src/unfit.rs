@@ -49,8 +49,8 @@ impl Evaluator {
     /// What such a value is, and where that is said.
     fn unfit(&mut self, id: VertexId) -> (String, Vec<At>) {
         let vertex = self.heap.get(id);
-        if let Some((datum, at)) = &vertex.scalar {
-            return (datum.cue_text(), vec![*at]);
+        if let Some((datum, at)) = self.scalar_of(vertex) {
+            return (datum.cue_text(), vec![at]);
         }
         let said = |it: &Conjunct| match it.source {
             Source::Expr(expr, _) => Some(self.program.at(expr)),

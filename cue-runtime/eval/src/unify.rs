@@ -6,7 +6,7 @@ use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Source, State, VertexId};
+use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Scalar, Source, State, VertexId};
 use crate::program::{Callee, Code, Label, Plain};
 use crate::waiting::Left;
 use crate::work::Work;
@@ -155,9 +155,9 @@ impl Evaluator {
             self.take_datum(id, datum, self.spots.at(spot), &Groups::new(), (via, spot));
             return;
         }
-        if let Some((datum, at, via)) = self.lone_literal(id) {
+        if let Some((scalar, via)) = self.lone_literal(id) {
             self.heap.get_mut(id).content = true;
-            self.take_datum(id, datum, at, &Groups::new(), (via, 0));
+            self.take_scalar(id, Scalar::Known(scalar), via);
             return;
         }
         let mut work = match self.resume(id) {

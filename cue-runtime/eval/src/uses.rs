@@ -105,11 +105,7 @@ impl Uses {
                 continue;
             }
             match program.code(expr) {
-                Code::Null
-                | Code::Bool(_)
-                | Code::Number(_)
-                | Code::String(_)
-                | Code::Bytes(_)
+                Code::Scalar(_)
                 | Code::Bottom
                 | Code::Top
                 | Code::Type(..)
@@ -133,8 +129,8 @@ impl Uses {
                         }
                     }
                 }
-                Code::Interpolation(parts, _) => {
-                    open.extend(parts.iter().filter_map(|it| match it {
+                Code::Interpolation(said) => {
+                    open.extend(said.parts.iter().filter_map(|it| match it {
                         PartCode::Value(it) => Some(*it),
                         PartCode::Text(_) => None,
                     }));

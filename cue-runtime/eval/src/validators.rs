@@ -55,10 +55,10 @@ impl Evaluator {
                             }
                             let value = self.default_of(value).unwrap_or(value);
                             let value = self.unify(value);
-                            let scalar = self.heap.get(value).scalar.clone();
+                            let scalar = self.scalar_at(value).map(|it| it.0.clone());
                             as_written = scalar.is_none();
                             rest.push(match scalar {
-                                Some((datum, _)) => datum,
+                                Some(datum) => datum,
                                 None => Datum::Live(self.handle(value)),
                             });
                             let incomplete = self.heap.faults[fault].kind.is_incomplete();
@@ -450,7 +450,7 @@ impl Evaluator {
             return Datum::Live(self.handle(id));
         }
         let vertex = self.heap.get(real);
-        match &vertex.scalar {
+        match self.scalar_of(vertex) {
             Some((datum, _)) => datum.clone(),
             None if vertex.is_struct => {
                 let mut fields = Vec::new();

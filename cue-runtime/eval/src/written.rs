@@ -100,11 +100,8 @@ impl Evaluator {
         }
         let next = depth + 1;
         match self.program.code(expr) {
-            Code::Null => out.push_str("null"),
-            Code::Bool(it) => out.push_str(if *it { "true" } else { "false" }),
-            Code::Number(it) => out.push_str(&it.to_string()),
-            Code::String(it) => out.push_str(&Datum::text(it.clone()).cue_text()),
-            Code::Bytes(it) => out.push_str(&Datum::Bytes(it.clone()).cue_text()),
+            Code::Scalar(Datum::Number(it)) => out.push_str(&it.to_string()),
+            Code::Scalar(datum) => out.push_str(&datum.cue_text()),
             Code::Bottom => out.push_str("_|_(explicit error (_|_ literal) in source)"),
             Code::Top => out.push('_'),
             Code::Type(_, name) => out.push_str(name),
@@ -192,10 +189,10 @@ impl Evaluator {
             }
             Code::Outer { expr, .. } => self.write_code(*expr, out, next),
             Code::Field { label, .. } => out.push_str(&self.label_text(*label)),
-            Code::Interpolation(parts, quotes) => {
-                let quote = if *quotes == Quotes::Double { '"' } else { '\'' };
+            Code::Interpolation(said) => {
+                let quote = if said.quotes == Quotes::Double { '"' } else { '\'' };
                 out.push(quote);
-                for part in parts.iter() {
+                for part in &said.parts {
                     match part {
                         PartCode::Text(text) => out.push_str(&String::from_utf8_lossy(text)),
                         PartCode::Value(value) => {

@@ -64,7 +64,7 @@ impl Evaluator {
             }
             let real = self.unify(schema);
             let vertex = self.heap.get(real);
-            let same = vertex.scalar.as_ref().is_some_and(|it| it.0.kind_name() == kind);
+            let same = self.scalar_of(vertex).is_some_and(|it| it.0.kind_name() == kind);
             let first = !json || vertex.is_struct || vertex.is_list || same;
             let both = match first || vertex.choice.is_some() {
                 true => self.both(value, schema),

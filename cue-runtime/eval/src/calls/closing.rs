@@ -1,6 +1,6 @@
 //! What `close` and the functions of `explicitopen` are called with (C-15).
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::Kinds;
 use crate::compare;
 use crate::demand::Concrete;
 use crate::error::Kind;
@@ -20,11 +20,7 @@ impl Evaluator {
             return Err(self.miscounted("close", (arguments, env), 1, at));
         };
         let kinds = match self.program.code(argument) {
-            Code::Null => Kinds::NULL,
-            Code::Bool(_) => Kinds::BOOL,
-            Code::Number(number) => compare::kinds(&Datum::Number(number.clone())),
-            Code::String(_) => Kinds::STRING,
-            Code::Bytes(_) => Kinds::BYTES,
+            Code::Scalar(datum) => compare::kinds(datum),
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
             Code::Function(_) => Kinds::FUNC,

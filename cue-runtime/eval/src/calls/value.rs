@@ -95,7 +95,7 @@ impl Evaluator {
     /// The function that a value is, or the validator that nothing was given to.
     fn function_at(&self, id: VertexId) -> Option<Callee> {
         let vertex = self.heap.get(id);
-        match (&vertex.scalar, &*vertex.tests) {
+        match (self.scalar_of(vertex), &*vertex.tests) {
             (Some((Datum::Function(name), _)), _) => found(name),
             (None, [(Test::Call(_, _, _, (expr, _)), _)]) => match self.program.code(*expr) {
                 Code::Function(callee) => Some(*callee),

@@ -1,16 +1,18 @@
 //! Expressions.
 
+use std::sync::Arc;
+
 use cue_map::Map;
 use cue_syntax::ast::{Binary, Element, Expr, ExprKind, Ident, Part, Span, Unary};
 use cue_syntax::{Experiment, format_expr};
 
 use super::scopes::{Imported, Opener};
 use super::{Compiler, NO_MARKER};
-use crate::builtin::{Builtin, Constant, Item, Member, Package};
+use crate::builtin::{Builtin, Constant, Datum, Item, Member, Package};
 use crate::number::Number;
 use crate::program::{
-    Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, PartCode,
-    Presence, Quotes, StructLiteral,
+    Arithmetic, At, Callee, Code, DeclLabel, Declaration, ExprId, Interpolated, LabelKind,
+    ListElement, PartCode, Presence, Quotes, StructLiteral,
 };
 use crate::spots;
 
@@ -20,17 +22,17 @@ impl Compiler<'_> {
         let span = expr.span;
         let code = match &mut expr.kind {
             ExprKind::Ident(name) => return self.identifier(name, span),
-            ExprKind::Null => Code::Null,
-            ExprKind::Bool(it) => Code::Bool(*it),
+            ExprKind::Null => Code::Scalar(Datum::Null),
+            ExprKind::Bool(it) => Code::Scalar(Datum::Bool(*it)),
             ExprKind::Number(text) => match Number::parse_literal(text) {
-                Ok(number) => Code::Number(number),
+                Ok(number) => Code::Scalar(Datum::Number(number)),
                 Err(error) => {
                     self.error(span, format!("parse error: {error}"));
                     Code::Bottom
                 }
             },
-            ExprKind::String(text) => Code::String(text.clone()),
-            ExprKind::Bytes(bytes) => Code::Bytes(bytes.clone()),
+            ExprKind::String(text) => Code::Scalar(Datum::text(text.clone())),
+            ExprKind::Bytes(bytes) => Code::Scalar(Datum::Bytes(bytes.clone())),
             ExprKind::Interpolation { parts, bytes } => {
                 let parts = parts
                     .iter_mut()
@@ -39,7 +41,8 @@ impl Compiler<'_> {
                         Part::Expr(inner) => PartCode::Value(self.expr(inner)),
                     })
                     .collect();
-                Code::Interpolation(parts, if *bytes { Quotes::Single } else { Quotes::Double })
+                let quotes = if *bytes { Quotes::Single } else { Quotes::Double };
+                Code::Interpolation(Arc::new(Interpolated { parts, quotes }))
             }
             ExprKind::Bottom | ExprKind::Bad => Code::Bottom,
             ExprKind::Top => Code::Top,
@@ -123,7 +126,7 @@ impl Compiler<'_> {
             ),
             ExprKind::Call(callee, arguments) => {
                 let callee = self.expr(callee);
-                let arguments = arguments.iter_mut().map(|it| self.expr(it)).collect();
+                let arguments = Arc::new(arguments.iter_mut().map(|it| self.expr(it)).collect());
                 match self.program.code(callee) {
                     Code::Function(callee) => Code::Call(*callee, arguments),
                     _ => Code::CallOf(callee, arguments),
@@ -237,12 +240,12 @@ impl Compiler<'_> {
         span: Span,
     ) -> ExprId {
         let value = match constant {
-            Constant::Int(value) => Code::Number(Number::int(*value)),
+            Constant::Int(value) => Code::Scalar(Datum::Number(Number::int(*value))),
             Constant::Number(text) => match Number::parse_literal(text) {
-                Ok(number) => Code::Number(number),
+                Ok(number) => Code::Scalar(Datum::Number(number)),
                 Err(_) => Code::Bottom,
             },
-            Constant::String(text) => Code::String((*text).into()),
+            Constant::String(text) => Code::Scalar(Datum::text(*text)),
             Constant::Cue => {
                 let text = self.package_text(package);
                 let label = self.label(&name.into());

@@ -7,8 +7,8 @@ use cue_syntax::ast::{Label as AstLabel, Span};
 
 use super::Compiler;
 use super::scopes::{Imported, Meaning, Named, Opener};
-use crate::builtin::Kinds;
-use crate::program::{Callee, Code, ExprId, LabelKind, Plain};
+use crate::builtin::{Datum, Kinds};
+use crate::program::{Callee, Code, ExprId, LabelKind, Plain, TypeName};
 
 /// Functions without a package that came later than the others, and with which version.
 const LATER: &[(&str, [u64; 3])] = &[("error", [0, 14, 0])];
@@ -31,7 +31,7 @@ impl Compiler<'_> {
             Meaning::Imported(Imported::Missing) => Code::Bottom,
             Meaning::Named(named) => self.named(named, up, span),
         };
-        if !matches!(code, Code::Import(_) | Code::String(_)) {
+        if !matches!(code, Code::Import(_) | Code::Scalar(_)) {
             self.reach(up);
         }
         self.push(code, span)
@@ -41,7 +41,7 @@ impl Compiler<'_> {
         match named {
             Named::Field(label) => Code::Field { up, label },
             Named::Computed(label) => Code::ComputedField { up, label },
-            Named::Key(label) => Code::String(self.program.labels.name(label)),
+            Named::Key(label) => Code::Scalar(Datum::text(self.program.labels.name(label))),
             Named::ComputedKey(expr) => Code::Outer { up, expr },
             Named::Let(index, number) => {
                 self.refers_to_let(number, span);
@@ -111,12 +111,12 @@ pub(crate) fn predeclared(name: &str) -> Option<Code> {
     let twin = name.strip_prefix("__");
     match twin.unwrap_or(name) {
         "no_sharing" => Some(Code::Top),
-        "string" => Some(Code::Type(Kinds::STRING, "string")),
-        "bytes" => Some(Code::Type(Kinds::BYTES, "bytes")),
-        "bool" => Some(Code::Type(Kinds::BOOL, "bool")),
-        "int" => Some(Code::Type(Kinds::INT, "int")),
-        "float" => Some(Code::Type(Kinds::FLOAT, "float")),
-        "number" => Some(Code::Type(Kinds::NUMBER, "number")),
+        "string" => Some(Code::Type(Kinds::STRING, TypeName::of("string"))),
+        "bytes" => Some(Code::Type(Kinds::BYTES, TypeName::of("bytes"))),
+        "bool" => Some(Code::Type(Kinds::BOOL, TypeName::of("bool"))),
+        "int" => Some(Code::Type(Kinds::INT, TypeName::of("int"))),
+        "float" => Some(Code::Type(Kinds::FLOAT, TypeName::of("float"))),
+        "number" => Some(Code::Type(Kinds::NUMBER, TypeName::of("number"))),
         "uint" | "uint8" | "uint16" | "uint32" | "uint64" | "uint128" | "int8" | "int16"
         | "int32" | "int64" | "int128" | "rune" | "float32" | "float64" => Some(Code::Type(
             if twin.unwrap_or(name).starts_with("float") {
@@ -124,7 +124,7 @@ pub(crate) fn predeclared(name: &str) -> Option<Code> {
             } else {
                 Kinds::INT
             },
-            static_name(twin.unwrap_or(name)),
+            TypeName::of(twin.unwrap_or(name)),
         )),
         "len" => plain(Plain::Len),
         "close" => plain(Plain::Close),
@@ -141,14 +141,6 @@ pub(crate) fn predeclared(name: &str) -> Option<Code> {
         "reclose" if twin.is_some() => plain(Plain::Reclose),
         _ => None,
     }
-}
-
-pub(super) fn static_name(name: &str) -> &'static str {
-    const NAMES: &[&str] = &[
-        "uint", "uint8", "uint16", "uint32", "uint64", "uint128", "int8", "int16", "int32",
-        "int64", "int128", "rune", "float32", "float64",
-    ];
-    NAMES.iter().find(|it| **it == name).copied().unwrap_or("int")
 }
 
 /// The name a label can be referred to by.

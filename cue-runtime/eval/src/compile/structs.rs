@@ -412,7 +412,7 @@ impl Compiler<'_> {
                 self.varies(*one) || self.varies(*other)
             }
             Code::Call(_, arguments) => arguments.iter().any(|it| self.varies(*it)),
-            Code::Interpolation(parts, ..) => parts.iter().any(|it| match it {
+            Code::Interpolation(said) => said.parts.iter().any(|it| match it {
                 PartCode::Value(part) => self.varies(*part),
                 PartCode::Text(_) => false,
             }),

@@ -173,8 +173,8 @@ impl Document<'_> {
             return self.choice(&all, said);
         }
         let vertex = self.it.heap.get(id);
-        if let Some((datum, _)) = vertex.scalar.clone() {
-            said.also("enum", Datum::list(vec![datum.into_json()]));
+        if let Some((datum, _)) = self.it.scalar_of(vertex) {
+            said.also("enum", Datum::list(vec![datum.clone().into_json()]));
             return Ok(());
         }
         match (vertex.is_struct, vertex.is_list) {
@@ -208,9 +208,9 @@ impl Document<'_> {
                 continue;
             }
             let real = self.it.unify(*id);
-            match self.it.heap.get(real).scalar.clone() {
+            match self.it.scalar_at(real) {
                 Some((datum, _)) => {
-                    let datum = datum.into_json();
+                    let datum = datum.clone().into_json();
                     if !literals.iter().any(|it| crate::compare::same(it, &datum)) {
                         literals.push(datum);
                     }

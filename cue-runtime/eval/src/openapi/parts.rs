@@ -1,6 +1,6 @@
 //! What a value is written as: references, which have schemas of their own, and the rest.
 
-use crate::builtin::CallError;
+use crate::builtin::{CallError, Datum};
 use crate::heap::{Conjunct, EnvId, EnvKind, Source, VertexId};
 use crate::openapi::Document;
 use crate::program::{Callee, Code, Declaration, ExprId, LabelKind};
@@ -176,8 +176,10 @@ impl Document<'_> {
                 let base = self.target(operand, env)?;
                 let real = self.it.unify(base);
                 let label = match self.it.program.code(index).clone() {
-                    Code::String(name) => self.it.labels.intern(LabelKind::Regular, &name),
-                    Code::Number(number) => {
+                    Code::Scalar(Datum::String(name)) => {
+                        self.it.labels.intern(LabelKind::Regular, &name)
+                    }
+                    Code::Scalar(Datum::Number(number)) => {
                         self.it.labels.index(usize::try_from(number.to_i64()?).ok()?)
                     }
                     _ => return None,

@@ -199,8 +199,8 @@ impl Search<'_> {
                 let env = self.clause(env);
                 self.expr(*inner, env);
             }
-            Code::Interpolation(parts, _) => {
-                for part in parts.iter() {
+            Code::Interpolation(said) => {
+                for part in &said.parts {
                     if let PartCode::Value(it) = part {
                         self.expr(*it, env);
                     }
@@ -230,11 +230,7 @@ impl Search<'_> {
                 self.expr(*base, env);
                 low.iter().chain(high).for_each(|it| self.expr(*it, env));
             }
-            Code::Null
-            | Code::Bool(_)
-            | Code::Number(_)
-            | Code::String(_)
-            | Code::Bytes(_)
+            Code::Scalar(_)
             | Code::Bottom
             | Code::Top
             | Code::Type(..)

@@ -53,7 +53,7 @@ impl Evaluation {
         let real = it.unify(id);
         let vertex = it.heap.get(real);
         let open = vertex.is_struct && vertex.fault.is_none() && !it.is_closed_struct(real);
-        let scalar = vertex.scalar.as_ref().map(|it| it.1);
+        let scalar = it.scalar_of(vertex).map(|it| it.1);
         let kind = if open { Kind::Incomplete } else { Kind::Permanent };
         let message = format!("field not found: {}", selector.text());
         let path = it.path(id);

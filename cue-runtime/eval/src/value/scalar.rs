@@ -48,7 +48,8 @@ impl Evaluation {
         let (kinds, name) = wanted.kinds();
         let it = &mut self.evaluator;
         let real = it.unify(id);
-        let value = it.default_of(real).and_then(|it| self.evaluator.heap.get(it).scalar.clone());
+        let default = it.default_of(real);
+        let value = default.and_then(|at| it.scalar_at(at)).map(|(datum, at)| (datum.clone(), at));
         let Some((datum, at)) = value else {
             let found = self.evaluator.kinds_of(real);
             let at = match self.evaluator.heap.get(real).choice {
@@ -91,7 +92,7 @@ impl Evaluation {
         let real = it.unify(id);
         let real = it.default_of(real).unwrap_or(real);
         let vertex = it.heap.get(real);
-        match &vertex.scalar {
+        match it.scalar_of(vertex) {
             Some((Datum::String(text), _)) => return Ok(text.len()),
             Some((Datum::Bytes(bytes), _)) => return Ok(bytes.len()),
             _ if vertex.is_list => return Ok(it.elements(real).len()),

@@ -67,9 +67,9 @@ impl Evaluator {
         if narrow.without(wide) != Kinds::BOTTOM {
             return false;
         }
-        let special_scalar = it.heap.get(special).scalar.clone().map(|it| it.0);
-        if let Some((wanted, _)) = it.heap.get(general).scalar.clone() {
-            return special_scalar.is_some_and(|it| compare::same(&it, &wanted));
+        let special_scalar = it.scalar_at(special).map(|it| it.0.clone());
+        if let Some((wanted, _)) = it.scalar_at(general) {
+            return special_scalar.is_some_and(|it| compare::same(&it, wanted));
         }
         let tests = it.heap.get(general).tests.clone();
         for (test, at) in tests {

@@ -1,0 +1,62 @@
+//! The scalars that vertices are: most are written in the program, and only named here.
+
+use std::num::NonZeroU32;
+
+use super::Heap;
+use crate::blocks::Blocks;
+use crate::builtin::Datum;
+use crate::program::{At, ExprId};
+
+/// A scalar and where it stands: an expression of the program that is one, or one that was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScalarId(NonZeroU32); // Option<ScalarId> is 4 bytes
+
+/// In a [`ScalarId`]: the rest is an expression.
+const WRITTEN: u32 = 1 << 31;
+
+impl ScalarId {
+    /// The scalar that an expression is.
+    pub(crate) fn written(expr: ExprId) -> Self {
+        Self(expr.marked(WRITTEN))
+    }
+}
+
+/// A scalar as it comes to a vertex.
+pub(crate) enum Scalar {
+    /// Just computed, and where it stands.
+    New(Datum, At),
+    Known(ScalarId),
+}
+
+/// Scalars that were computed; number `n` is at `n - 1`.
+#[derive(Default)]
+pub(crate) struct Scalars(Blocks<(Datum, At)>);
+
+/// Where a scalar is found.
+pub(crate) enum Found<'a> {
+    /// As the program has it.
+    Written(ExprId),
+    Kept(&'a Datum, At),
+}
+
+impl Heap {
+    /// Keeps a scalar that was computed.
+    pub(crate) fn keep(&mut self, datum: Datum, at: At) -> ScalarId {
+        let made = self.scalars.0.push((datum, at));
+        // There is one at least now.
+        ScalarId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
+    }
+
+    /// Where a scalar is.
+    pub(crate) fn found(&self, id: ScalarId) -> Found<'_> {
+        match id.0.get() {
+            written if written & WRITTEN != 0 => {
+                Found::Written(ExprId::at((written & !WRITTEN) as usize - 1))
+            }
+            kept => {
+                let (datum, at) = &self.scalars.0[kept as usize - 1];
+                Found::Kept(datum, *at)
+            }
+        }
+    }
+}

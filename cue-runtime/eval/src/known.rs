@@ -1,0 +1,82 @@
+//! What is known of a vertex besides its fields: the scalar it is, and what narrowed its kinds.
+
+use crate::builtin::Datum;
+use crate::evaluator::Evaluator;
+use crate::heap::{By, Found, Narrowed, ScalarId, Vertex, VertexId};
+use crate::program::{At, ExprId};
+
+/// The kinds of a vertex were narrowed last by its scalar, of which all is known.
+const BY_SCALAR: u32 = u32::MAX;
+
+/// They were by an expression, as it stands, which came as the last conjunct of these kinds did: the rest is that.
+const BY_EXPR: u32 = 1 << 31;
+
+impl Evaluator {
+    /// The scalar that a vertex is, and where that stands.
+    #[inline]
+    pub(crate) fn scalar_at(&self, id: VertexId) -> Option<(&Datum, At)> {
+        self.scalar_of(self.heap.get(id))
+    }
+
+    /// The same.
+    #[inline]
+    pub(crate) fn scalar_of(&self, vertex: &Vertex) -> Option<(&Datum, At)> {
+        vertex.scalar.map(|it| self.known(it))
+    }
+
+    /// A scalar that is written or was computed, and where it stands.
+    pub(crate) fn known(&self, scalar: ScalarId) -> (&Datum, At) {
+        match self.heap.found(scalar) {
+            Found::Kept(datum, at) => (datum, at),
+            Found::Written(expr) => {
+                (self.program.code(expr).scalar().unwrap_or(&Datum::Null), self.program.at(expr))
+            }
+        }
+    }
+
+    /// The conjunct that narrowed the kinds of a vertex last.
+    pub(crate) fn narrowed(&self, id: VertexId) -> Narrowed {
+        let vertex = self.heap.get(id);
+        match vertex.narrowed {
+            0 => Narrowed::default(),
+            BY_SCALAR => {
+                let at = self.scalar_of(vertex).map_or_else(At::default, |it| it.1);
+                Narrowed { by: By::Scalar, at, via: vertex.scalar_via }
+            }
+            number if number & BY_EXPR != 0 => {
+                let expr = ExprId::at((number & !BY_EXPR) as usize - 1);
+                Narrowed { by: By::Expr(expr), at: self.program.at(expr), via: vertex.kinds_via }
+            }
+            number => self.heap.narrowed[number as usize - 1].clone(),
+        }
+    }
+
+    /// Notes that.
+    pub(crate) fn note_narrowed(&mut self, id: VertexId, narrowed: Narrowed) {
+        let via = self.heap.get(id).kinds_via;
+        let number = match narrowed {
+            Narrowed { by: By::Scalar, .. } => BY_SCALAR,
+            Narrowed { by: By::Expr(expr), at, via: its }
+                if its == via && at == self.program.at(expr) =>
+            {
+                expr.marked(BY_EXPR).get()
+            }
+            narrowed => self.heap.narrowed.push(narrowed) as u32,
+        };
+        self.heap.get_mut(id).narrowed = number;
+    }
+
+    /// Notes how a conjunct came that is of the kinds a vertex has.
+    pub(crate) fn note_kinds_via(&mut self, id: VertexId, via: u32) {
+        let vertex = self.heap.get(id);
+        if vertex.kinds_via == via {
+            return;
+        }
+        let by_expr = vertex.narrowed & BY_EXPR != 0 && vertex.narrowed != BY_SCALAR;
+        let narrowed = by_expr.then(|| self.narrowed(id));
+        self.heap.get_mut(id).kinds_via = via;
+        if let Some(narrowed) = narrowed {
+            self.note_narrowed(id, narrowed);
+        }
+    }
+}
