@@ -164,11 +164,11 @@ impl Evaluator {
             return None;
         }
         let conjuncts = &self.heap.get(id).conjuncts;
-        let written = |it: &Conjunct| match it.source {
+        let written = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => self.program.code(expr).scalar(),
             Source::Data(_) | Source::Vertex(_) => None,
         };
-        let refers = |it: &Conjunct| match it.source {
+        let refers = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => self.refers_at(expr).is_some(),
             Source::Data(_) | Source::Vertex(_) => false,
         };

@@ -58,7 +58,7 @@ impl Evaluator {
             Presence::Member | Presence::Required => from,
         };
         let conjunct = Conjunct {
-            source: Source::Expr(value, env),
+            source: Source::Expr(value, env).into(),
             groups: self.deep_groups(&groups),
             close_as: None,
             by_reference: false,
@@ -98,7 +98,7 @@ impl Evaluator {
             return conjunct;
         }
         // A body that is a call to `close` closes one level (C-7), since v0.15; what is below counts as closed.
-        if let Source::Expr(value, _) = conjunct.source {
+        if let Source::Expr(value, _) = conjunct.source() {
             if self.is_close(value) && !self.program.lenient {
                 conjunct.groups.add(COUNTS);
                 return conjunct;
@@ -239,7 +239,7 @@ impl Evaluator {
         self.add_conjunct(
             child,
             Conjunct {
-                source: Source::Expr(pattern.value, env),
+                source: Source::Expr(pattern.value, env).into(),
                 groups,
                 close_as: None,
                 by_reference: true,
@@ -341,7 +341,8 @@ impl Evaluator {
             return Ok(false);
         }
         let probe = self.heap.vertex(None, None);
-        let conjuncts = [Source::Expr(pattern.label, pattern.env), Source::Data(name)];
+        let name = self.heap.keep_data(name);
+        let conjuncts = [Source::Expr(pattern.label, pattern.env), name];
         self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
         self.labelling.push(pattern.label);
         let probe = self.unify(probe);

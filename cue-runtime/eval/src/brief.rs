@@ -100,12 +100,12 @@ impl Evaluator {
 
     /// What is said of a value, as it is written.
     fn conjuncts_text(&mut self, id: VertexId) -> String {
-        let sources = self.heap.get(id).conjuncts.iter().map(|it| it.source.clone());
+        let sources = self.heap.get(id).conjuncts.iter().map(|it| it.source().clone());
         let sources: Vec<Source> = sources.collect();
         let texts: Vec<String> = (sources.into_iter())
             .map(|source| match source {
                 Source::Expr(expr, _) => self.literal_text(expr),
-                Source::Data(datum) => datum.cue_text(),
+                Source::Data(datum) => self.heap.data(datum).cue_text(),
                 Source::Vertex(id) => self.short(id),
             })
             .collect();
@@ -279,7 +279,7 @@ impl Evaluator {
     fn environment_of(&self, id: VertexId, literal: u32) -> Option<EnvId> {
         let members = self.heap.get(id).arcs.iter();
         let mut conjuncts = members.flat_map(|it| &self.heap.get(it.vertex).conjuncts);
-        conjuncts.find_map(|it| match it.source {
+        conjuncts.find_map(|it| match it.source() {
             Source::Expr(_, env) => match self.heap.envs[env].kind {
                 EnvKind::Struct(of, _, from) if of == id && from == literal => Some(env),
                 _ => None,

@@ -36,8 +36,8 @@ impl Evaluator {
         let datum = self.datum(id).ok();
         let mut base = id;
         for _ in 0..MOST_NESTED {
-            match self.heap.get(base).conjuncts.first().map(|it| &it.source) {
-                Some(Source::Vertex(next)) => base = *next,
+            match self.heap.get(base).conjuncts.first().map(|it| it.source()) {
+                Some(Source::Vertex(next)) => base = next,
                 _ => break,
             }
         }
@@ -65,7 +65,7 @@ impl Evaluator {
     fn says(&self, id: VertexId) -> Says {
         let mut says = Says::new();
         for conjunct in &self.heap.get(id).conjuncts {
-            match conjunct.source {
+            match conjunct.source() {
                 Source::Expr(expr, _) => says.push(expr),
                 Source::Data(_) | Source::Vertex(_) => return Says::new(),
             }

@@ -90,7 +90,7 @@ impl Evaluator {
         let count = vertex.conjuncts.len();
         count > 0
             && (0..count).all(|at| {
-                let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source else {
+                let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source() else {
                     return false;
                 };
                 let target = match *self.program.code(expr) {
@@ -113,7 +113,7 @@ impl Evaluator {
     /// Whether a vertex is nothing but references to fields that are there.
     fn names_fields(&mut self, id: VertexId) -> bool {
         (0..self.heap.get(id).conjuncts.len()).all(|at| {
-            let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source else {
+            let Source::Expr(expr, env) = self.heap.get(id).conjuncts[at].source() else {
                 return false;
             };
             let named = match self.program.code(expr) {
@@ -292,12 +292,12 @@ impl Evaluator {
     fn element_at(&self, id: VertexId, at: At) -> At {
         let mut next = id;
         for _ in 0..MOST_HANDED_ON {
-            match self.heap.get(next).conjuncts.first().map(|it| (&it.source, it.spot)) {
+            match self.heap.get(next).conjuncts.first().map(|it| (it.source(), it.spot)) {
                 Some((Source::Data(_), spot)) if spot != 0 => return self.spots.at(spot),
                 Some((Source::Expr(it, _), _)) if at == At::default() => {
-                    return self.program.at(*it);
+                    return self.program.at(it);
                 }
-                Some((Source::Vertex(it), _)) if at == At::default() => next = *it,
+                Some((Source::Vertex(it), _)) if at == At::default() => next = it,
                 _ => break,
             }
         }

@@ -308,7 +308,7 @@ impl Evaluator {
             let mut last = None;
             let mut open: Vec<(ExprId, EnvId)> = Vec::new();
             for conjunct in self.heap.get(id).conjuncts.iter().rev().filter(|it| !it.late) {
-                if let Source::Expr(expr, env) = conjunct.source {
+                if let Source::Expr(expr, env) = conjunct.source() {
                     open.push((expr, env));
                 }
             }

@@ -24,7 +24,7 @@ impl Evaluator {
     pub(crate) fn take(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
         let vertex = self.heap.get_mut(id);
         vertex.was_closed = vertex.was_closed.max(conjunct.was_closed);
-        let computed = match conjunct.source {
+        let computed = match conjunct.source() {
             Source::Expr(expr, _) => self.program.code(expr).is_computed(),
             Source::Data(_) | Source::Vertex(_) => false,
         };
@@ -38,10 +38,11 @@ impl Evaluator {
     }
 
     pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
-        match conjunct.source.clone() {
+        match conjunct.source().clone() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
                 let (spot, groups) = (conjunct.spot, &conjunct.groups);
+                let datum = self.heap.data(datum).clone();
                 self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
             }
             Source::Vertex(target) => {
@@ -126,7 +127,8 @@ impl Evaluator {
                         new
                     }
                 };
-                work.conjuncts.push(Conjunct { source: Source::Expr(inner, env), ..conjunct });
+                work.conjuncts
+                    .push(Conjunct { source: Source::Expr(inner, env).into(), ..conjunct });
             }
             Code::Opened(inner) => {
                 // Whatever is closed in there closes nothing here (C-15).
@@ -134,7 +136,7 @@ impl Evaluator {
                 self.opened.insert(group);
                 self.reclose(inner, env, conjunct.closes_as());
                 let conjunct = Conjunct {
-                    source: Source::Expr(inner, env),
+                    source: Source::Expr(inner, env).into(),
                     close_as: NonZeroU32::new(group),
                     ..conjunct
                 };
@@ -142,8 +144,10 @@ impl Evaluator {
             }
             Code::Unify(left, right) => {
                 for side in [right, left] {
-                    work.conjuncts
-                        .push(Conjunct { source: Source::Expr(side, env), ..conjunct.clone() });
+                    work.conjuncts.push(Conjunct {
+                        source: Source::Expr(side, env).into(),
+                        ..conjunct.clone()
+                    });
                 }
             }
             Code::Disjoin(alternatives) => {
@@ -198,7 +202,7 @@ impl Evaluator {
                     self.closing.insert(group);
                 }
                 work.conjuncts.push(Conjunct {
-                    source: Source::Expr(argument, env),
+                    source: Source::Expr(argument, env).into(),
                     groups,
                     close_as: NonZeroU32::new(group),
                     by_reference: conjunct.by_reference,
@@ -227,14 +231,20 @@ impl Evaluator {
                 groups.push(group);
                 let source = Source::Expr(argument, env);
                 let close_as = NonZeroU32::new(group);
-                work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
+                work.conjuncts.push(Conjunct {
+                    source: source.into(),
+                    groups,
+                    close_as,
+                    firing: 0,
+                    ..conjunct
+                });
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env, ("and", 1, at)) {
                     Ok(elements) => {
                         for element in elements.into_iter().rev() {
                             work.conjuncts.push(Conjunct {
-                                source: Source::Vertex(element),
+                                source: Source::Vertex(element).into(),
                                 ..conjunct.clone()
                             });
                         }

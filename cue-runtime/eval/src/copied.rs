@@ -88,13 +88,13 @@ impl Evaluator {
     fn lone_reference(&self, id: VertexId) -> Option<Origin> {
         let conjuncts = &self.heap.get(id).conjuncts;
         if let [only] = conjuncts.as_slice()
-            && let Some(origin) = self.handed_on(&only.source)
+            && let Some(origin) = self.handed_on(only.source())
         {
             return Some((None, origin));
         }
         let mut found: Option<Origin> = None;
         for conjunct in conjuncts {
-            let Source::Expr(expr, env) = conjunct.source else { return None };
+            let Source::Expr(expr, env) = conjunct.source() else { return None };
             match self.program.code(expr) {
                 Code::Top => {}
                 Code::Field { .. }
@@ -116,13 +116,14 @@ impl Evaluator {
     }
 
     /// The value that a function has passed on as it is.
-    pub(crate) fn handed_on(&self, source: &Source) -> Option<VertexId> {
+    pub(crate) fn handed_on(&self, source: Source) -> Option<VertexId> {
         match source {
-            Source::Vertex(of) => Some(self.follow(*of)),
-            Source::Data(Datum::Live(raw)) => {
-                self.handles.get(*raw as usize).map(|it| self.follow(*it))
-            }
-            Source::Expr(..) | Source::Data(_) => None,
+            Source::Vertex(of) => Some(self.follow(of)),
+            Source::Data(datum) => match self.heap.data(datum) {
+                Datum::Live(raw) => self.handles.get(*raw as usize).map(|it| self.follow(*it)),
+                _ => None,
+            },
+            Source::Expr(..) => None,
         }
     }
 
@@ -145,7 +146,7 @@ impl Evaluator {
     /// What a value is that consists of nothing but a selection from what a `let` names.
     pub(crate) fn part_of_let(&self, id: VertexId) -> Option<VertexId> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Source::Expr(expr, env) = conjunct.source() else { return None };
         let mut base = expr;
         while let Code::Select(operand, _) | Code::Index(operand, _) = self.program.code(base) {
             base = *operand;

@@ -21,7 +21,7 @@ pub(crate) struct Crowd {
 
 /// Expressions and vertices in one numbering: environments are counted from 1 here.
 fn same(conjunct: &Conjunct) -> Option<Same> {
-    match conjunct.source {
+    match conjunct.source() {
         Source::Expr(expr, env) => Some((expr.number(), env.index() as u32 + 1)),
         Source::Vertex(id) => Some((id.number(), 0)),
         Source::Data(_) => None,

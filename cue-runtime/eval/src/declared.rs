@@ -34,7 +34,7 @@ impl Evaluator {
         id: VertexId,
     ) -> impl Iterator<Item = (At, Presence)> + '_ {
         self.learn_declarations();
-        self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source() {
             Source::Expr(value, _) => self.declared.places.get(&value).copied(),
             Source::Data(_) | Source::Vertex(_) => None,
         })

@@ -197,7 +197,7 @@ impl Evaluator {
         }
         let conjuncts = self.heap.get(id).conjuncts.iter();
         conjuncts
-            .filter_map(|it| match it.source {
+            .filter_map(|it| match it.source() {
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
                 Source::Data(_) => Some(self.spots.of_whole(it.spot)),
                 Source::Vertex(_) => None,
@@ -211,7 +211,7 @@ impl Evaluator {
         let id = self.aliased(id);
         let mut all = vec![self.written_at(id)];
         for conjunct in &self.heap.get(id).conjuncts {
-            let Source::Expr(expr, _) = conjunct.source else { continue };
+            let Source::Expr(expr, _) = conjunct.source() else { continue };
             match self.program.code(expr) {
                 // Ranges have no source.
                 Code::Type(_, name) if range(name).is_some() => {}
@@ -227,7 +227,7 @@ impl Evaluator {
         let mut id = self.follow(id);
         for _ in 0..MOST_ALIASED {
             let [only] = self.heap.get(id).conjuncts.as_slice() else { break };
-            let Source::Expr(expr, env) = only.source else { break };
+            let Source::Expr(expr, env) = only.source() else { break };
             if !matches!(self.program.code(expr), Code::Field { .. }) {
                 break;
             }

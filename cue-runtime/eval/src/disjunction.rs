@@ -253,10 +253,10 @@ impl Evaluator {
         else {
             return admitted;
         };
-        let plain = |it: &Conjunct| match &it.source {
+        let plain = |it: &Conjunct| match it.source() {
             Source::Data(_) => true,
             Source::Expr(expr, _) => {
-                *expr == disjunction.expr || self.program.admits(*expr, datum) == Some(true)
+                expr == disjunction.expr || self.program.admits(expr, datum) == Some(true)
             }
             Source::Vertex(_) => false,
         };
@@ -273,7 +273,7 @@ impl Evaluator {
     /// can fail, so that nobody takes one of them for the choice.
     fn lone_choice(&self, id: VertexId, choice: ExprId) -> Option<Conjunct> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, _) = conjunct.source else { return None };
+        let Source::Expr(expr, _) = conjunct.source() else { return None };
         let Code::Disjoin(all) = self.program.code(expr) else { return None };
         let lone = expr == choice && all.iter().all(|it| self.program.code(it.0).is_tag());
         lone.then(|| conjunct.clone())
@@ -283,10 +283,10 @@ impl Evaluator {
     fn take_tag(&mut self, id: VertexId, pick: (ExprId, u32), choice: &Conjunct) -> Tried {
         let candidate = self.candidate(id, &[pick]);
         if let (Source::Expr(_, env), Code::Disjoin(all)) =
-            (&choice.source, self.program.code(pick.0))
+            (choice.source(), self.program.code(pick.0))
         {
             let (expr, _) = all[pick.1 as usize];
-            let conjunct = choice.clone().alternative(expr, *env);
+            let conjunct = choice.clone().alternative(expr, env);
             let (via, content) = (conjunct.via, conjunct.cycle != Cycle::Cyclic);
             self.heap.get_mut(candidate).conjuncts.push(conjunct);
             match *self.program.code(expr) {
@@ -328,7 +328,8 @@ impl Evaluator {
         if let (Some(list), Some(pick)) = (list, self.pick(id, expr)) {
             let label = self.labels.index(pick);
             if let Some(element) = self.heap.arc(list, label).map(|it| it.vertex) {
-                work.conjuncts.push(Conjunct { source: Source::Vertex(element), ..conjunct });
+                work.conjuncts
+                    .push(Conjunct { source: Source::Vertex(element).into(), ..conjunct });
                 return;
             }
         }
@@ -382,7 +383,7 @@ impl Evaluator {
             let arc = &self.heap.get(id).arcs[index];
             let (vertex, presence) = (arc.vertex, arc.presence);
             let conjuncts = &self.heap.get(vertex).conjuncts;
-            let plain = |it: &Conjunct| match it.source {
+            let plain = |it: &Conjunct| match it.source() {
                 Source::Expr(expr, _) => self.program.code(expr).is_tag(),
                 Source::Data(_) | Source::Vertex(_) => false,
             };
@@ -416,12 +417,12 @@ impl Evaluator {
         }
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
-            [Conjunct { source: Source::Expr(expr, _), .. }]
+            [only]
                 if vertex.label.is_none()
                     && vertex.parent.is_some()
                     && self.let_name(id).is_none() =>
             {
-                self.program.at(*expr)
+                only.reference().map_or_else(At::default, |it| self.program.at(it))
             }
             _ => self.checking.last().map_or_else(At::default, |it| it.at),
         }

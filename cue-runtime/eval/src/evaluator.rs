@@ -452,7 +452,7 @@ impl Evaluator {
     }
 
     pub(crate) fn first_position(&self, id: VertexId) -> At {
-        let first = self.heap.get(id).conjuncts.iter().find_map(|it| match it.source {
+        let first = self.heap.get(id).conjuncts.iter().find_map(|it| match it.source() {
             Source::Expr(expr, _) => Some(self.program.at(expr)),
             Source::Data(_) => Some(self.spots.at(it.spot)),
             Source::Vertex(_) => None,
@@ -462,7 +462,8 @@ impl Evaluator {
 
     pub(crate) fn datum_vertex(&mut self, datum: Datum) -> VertexId {
         let id = self.heap.vertex(None, None);
-        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Data(datum)));
+        let source = self.heap.keep_data(datum);
+        self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
         id
     }
 
@@ -689,7 +690,9 @@ impl Evaluator {
     /// The name of a `let` whose value a vertex is.
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
         // It begins as what is written, where the others of its struct are.
-        let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source else { return None };
+        let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source() else {
+            return None;
+        };
         let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env].kind else {
             return None;
         };

@@ -126,7 +126,7 @@ pub(crate) fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
     let mut shared = None;
     let mut open = Vec::new();
     for conjunct in &it.heap.get(id).conjuncts {
-        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Source::Expr(expr, env) = conjunct.source() else { return None };
         open.push((expr, env));
     }
     while let Some((expr, env)) = open.pop() {

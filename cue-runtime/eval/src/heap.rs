@@ -239,6 +239,7 @@ pub(crate) struct Heap {
     /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
     pub(crate) narrowed: Blocks<Narrowed>,
     scalars: Scalars,
+    data: Blocks<Datum>,
 }
 
 /// The errors, by their ids.
@@ -302,6 +303,7 @@ impl Heap {
             crossed: Blocks::default(),
             narrowed: Blocks::default(),
             scalars: Scalars::default(),
+            data: Blocks::default(),
         }
     }
 
@@ -472,9 +474,9 @@ mod tests {
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn a_value_takes_no_more_than_it_did() {
-        assert_eq!(size_of::<Vertex>(), 144);
+        assert_eq!(size_of::<Vertex>(), 128);
         assert_eq!(size_of::<ArcEntry>(), ARC_BYTES);
         assert_eq!(size_of::<crate::program::Code>(), 24);
-        assert_eq!(size_of::<Conjunct>(), 64);
+        assert_eq!(size_of::<Conjunct>(), 48);
     }
 }

@@ -126,7 +126,7 @@ impl Evaluator {
 
     /// The expression that a value without a place is, and the environment that it depends on.
     pub(crate) fn written_as(&self, id: VertexId) -> Option<Inlined> {
-        match self.heap.get(id).conjuncts.first()?.source {
+        match self.heap.get(id).conjuncts.first()?.source() {
             Source::Expr(expr, env) => {
                 Some((expr, self.program.lifts.get(&expr).map(|up| self.env_up(env, *up))))
             }

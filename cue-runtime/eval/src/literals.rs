@@ -43,7 +43,7 @@ impl Evaluator {
     /// that of its elements too.
     pub(crate) fn take_elements(&mut self, id: VertexId, list: VertexId, from: &Conjunct) {
         let is_slice = |expr| matches!(self.program.code(expr), Code::Slice(..));
-        let via = match from.source {
+        let via = match from.source() {
             Source::Expr(expr, _) if !is_slice(expr) => from.via,
             _ => 0,
         };
@@ -179,7 +179,7 @@ impl Evaluator {
                 self.add_conjunct(
                     *vertex,
                     Conjunct {
-                        source: Source::Expr(value, env),
+                        source: Source::Expr(value, env).into(),
                         groups: groups.clone(),
                         close_as: None,
                         by_reference: true,
@@ -424,7 +424,7 @@ impl Evaluator {
                         }
                     }
                     let conjunct = Conjunct {
-                        source: Source::Expr(*embed, inner),
+                        source: Source::Expr(*embed, inner).into(),
                         groups,
                         close_as: close_as.and_then(NonZeroU32::new),
                         by_reference: conjunct.by_reference,
@@ -531,7 +531,9 @@ impl Evaluator {
         let mut first = None;
         let mut embeds = false;
         for index in 0..self.heap.get(id).conjuncts.len() {
-            let Source::Expr(file, _) = self.heap.get(id).conjuncts[index].source else { continue };
+            let Source::Expr(file, _) = self.heap.get(id).conjuncts[index].source() else {
+                continue;
+            };
             let Code::Struct(other) = program.code(file) else { continue };
             let code = &program.structs[*other as usize];
             if !program.is_file(program.at(file)) || code.explicit {
@@ -623,11 +625,11 @@ impl Evaluator {
             return false;
         }
         // Data ends, and what it is checked against ends with it (S-62).
-        let mut sources = self.heap.get(id).conjuncts.iter().map(|it| &it.source);
-        let is_data = |it: &Source| match it {
+        let mut sources = self.heap.get(id).conjuncts.iter().map(|it| it.source());
+        let is_data = |it: Source| match it {
             Source::Data(_) => true,
             Source::Vertex(_) => false,
-            Source::Expr(expr, _) => match self.program.code(*expr) {
+            Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Struct(own) => repeats(*own) == 0,
                 _ => false,
             },

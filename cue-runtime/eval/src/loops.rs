@@ -28,7 +28,7 @@ impl Evaluator {
     /// nothing yet.
     pub(crate) fn is_narrowed(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        let is_top = |it: &Conjunct| match it.source {
+        let is_top = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Top),
             Source::Data(_) | Source::Vertex(_) => false,
         };
@@ -129,7 +129,7 @@ impl Evaluator {
     /// Whether an operand of a conjunct is another vertex than `on` that is not done with: what `on` waits for
     /// hears of its value before.
     fn asks_for_others(&mut self, conjunct: &Conjunct, on: VertexId) -> bool {
-        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let Source::Expr(expr, env) = conjunct.source() else { return false };
         let Code::Arithmetic(_, left, right) = *self.program.code(expr) else { return false };
         [left, right].into_iter().any(|it| {
             if self.refers_at(it).is_none() {

@@ -46,7 +46,7 @@ impl Evaluator {
             vertex.demoted |= disjunction.marks.contains(&true) && !default;
             vertex.picks.push((disjunction.expr, pick));
             for conjunct in disjunction.sources.into_iter().rev() {
-                let Source::Expr(_, env) = conjunct.source else { continue };
+                let Source::Expr(_, env) = conjunct.source() else { continue };
                 work.conjuncts.push(conjunct.alternative(alternative, env));
             }
         }
@@ -99,17 +99,18 @@ impl Evaluator {
     /// What an alternative declares that is a struct literal, or the name of one.
     fn declarations(&self, expr: ExprId, of: &Disjunction) -> Option<&[Declaration]> {
         let mut expr = expr;
-        if let (Code::Field { up, label }, [Conjunct { source: Source::Expr(_, env), .. }, ..]) =
-            (self.program.code(expr), of.sources.as_slice())
+        let from = of.sources.first().map(Conjunct::source);
+        if let (Code::Field { up, label }, Some(Source::Expr(_, env))) =
+            (self.program.code(expr), from)
         {
-            let outer = self.env_up(*env, *up);
+            let outer = self.env_up(env, *up);
             let EnvKind::Struct(vertex, ..) = self.heap.envs[outer].kind else {
                 return None;
             };
             // Before that is done there may be more to come.
             let arc = self.heap.arc(vertex, *label)?;
             let [conjunct] = self.heap.get(arc.vertex).conjuncts.as_slice() else { return None };
-            let Source::Expr(named, _) = conjunct.source else { return None };
+            let Source::Expr(named, _) = conjunct.source() else { return None };
             if self.heap.get(vertex).state != State::Done || arc.presence != Presence::Member {
                 return None;
             }
@@ -182,9 +183,9 @@ impl Evaluator {
             let Some(arc) = arc else { return false };
             let differs =
                 |it: Option<&Datum>| it.is_some_and(|it| !crate::compare::same(it, wanted));
-            self.heap.get(arc.vertex).conjuncts.iter().any(|it| match &it.source {
-                Source::Expr(expr, _) => differs(self.program.code(*expr).scalar()),
-                Source::Data(datum) => differs(Some(datum)),
+            self.heap.get(arc.vertex).conjuncts.iter().any(|it| match it.source() {
+                Source::Expr(expr, _) => differs(self.program.code(expr).scalar()),
+                Source::Data(datum) => differs(Some(self.heap.data(datum))),
                 Source::Vertex(_) => false,
             })
         })

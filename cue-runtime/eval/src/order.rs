@@ -233,7 +233,7 @@ impl Evaluator {
             let all: SmallVec<[Contribution; 4]> = arc.contributions().collect();
             let applied = patterns.iter().filter_map(|(literal, label, value)| {
                 let says =
-                    |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == *value);
+                    |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == *value);
                 let said = conjuncts.iter().find(says)?;
                 let outer = said.outer.filter(|it| reach != Reach::Without(*it));
                 let known = all.iter().take_while(|it| it.placed as usize <= *literal).count();
@@ -375,7 +375,7 @@ impl Evaluator {
             && vertex.picks.iter().any(|it| picked(it.0).is_some_and(says));
         let embedded = expressions.len();
         for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
-            if let Source::Expr(expr, _) = conjunct.source {
+            if let Source::Expr(expr, _) = conjunct.source() {
                 expressions.push(expr);
             }
         }

@@ -23,7 +23,7 @@ impl Evaluator {
         // What lacks a field is not known well enough for bounds.
         let lacks = vertex.arcs.iter().any(|it| it.presence == Presence::Required);
         let tests = vertex.tests.clone();
-        let written = vertex.conjuncts.iter().filter_map(|it| match it.source {
+        let written = vertex.conjuncts.iter().filter_map(|it| match it.source() {
             // Ranges have no source.
             Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Type(_, name) if range(name).is_some() => None,

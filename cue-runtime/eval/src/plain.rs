@@ -27,9 +27,11 @@ impl Evaluator {
         }
         let mut found = None;
         for conjunct in &vertex.conjuncts {
-            match &conjunct.source {
-                Source::Data(datum) if found.is_none() && is_free(conjunct) => found = Some(datum),
-                Source::Expr(expr, _) if matches!(self.program.code(*expr), Code::Top) => {}
+            match conjunct.source() {
+                Source::Data(datum) if found.is_none() && is_free(conjunct) => {
+                    found = Some(self.heap.data(datum));
+                }
+                Source::Expr(expr, _) if matches!(self.program.code(expr), Code::Top) => {}
                 _ => return None,
             }
         }
@@ -41,13 +43,13 @@ impl Evaluator {
     pub(crate) fn lone_data(&self, id: VertexId) -> Option<(Datum, u32, u32)> {
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
-            [conjunct] if is_free(conjunct) => match &conjunct.source {
+            [conjunct] if is_free(conjunct) => match conjunct.source() {
                 Source::Data(datum)
                     if vertex.patterns.is_empty()
                         && vertex.closing.is_empty()
                         && !vertex.constrained =>
                 {
-                    Some((datum.clone(), conjunct.via, conjunct.spot))
+                    Some((self.heap.data(datum).clone(), conjunct.via, conjunct.spot))
                 }
                 _ => None,
             },
@@ -76,7 +78,7 @@ impl Evaluator {
     pub(crate) fn lone_literal(&self, id: VertexId) -> Option<(ScalarId, u32)> {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, _) = conjunct.source else { return None };
+        let Source::Expr(expr, _) = conjunct.source() else { return None };
         self.program.code(expr).scalar()?;
         let fresh = vertex.state == State::Running
             && !vertex.constrained
@@ -148,14 +150,14 @@ impl Evaluator {
     }
 
     /// What a part of data is for the vertex that gets it: a handle stands for a value.
-    pub(crate) fn data_source(&self, datum: &Datum) -> Source {
+    pub(crate) fn data_source(&mut self, datum: &Datum) -> Source {
         match datum {
             Datum::Live(NOTHING_SAID) => Source::Expr(Program::nothing_said(), self.root_env),
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => Source::Vertex(*id),
-                None => Source::Data(Datum::Null),
+                None => self.heap.keep_data(Datum::Null),
             },
-            _ => Source::Data(datum.clone()),
+            _ => self.heap.keep_data(datum.clone()),
         }
     }
 

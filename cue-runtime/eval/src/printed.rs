@@ -370,7 +370,7 @@ impl Evaluator {
             }
             // What a function has passed on is written where it is from.
             let passed = match self.heap.get(place).conjuncts.as_slice() {
-                [only] => self.handed_on(&only.source),
+                [only] => self.handed_on(only.source()),
                 _ => None,
             };
             let source = match passed {
@@ -474,7 +474,7 @@ impl Evaluator {
 
     /// Whether a value is named by a `let`, or by a clause.
     fn is_by_let(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
             Source::Expr(expr, _) => {
                 matches!(self.program.code(expr), Code::Let { .. } | Code::Variable { .. })
             }

@@ -26,6 +26,12 @@ impl ExprId {
         Self(NonZeroU32::MIN.saturating_add(place as u32))
     }
 
+    /// The expression of that number.
+    #[inline]
+    pub(crate) fn numbered(number: NonZeroU32) -> Self {
+        Self(number)
+    }
+
     /// Which of them it is.
     #[inline]
     pub(crate) fn number(self) -> u32 {

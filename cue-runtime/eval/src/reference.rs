@@ -160,7 +160,7 @@ impl Evaluator {
     /// Whether a conjunct is a plain reference.
     pub(crate) fn refers(&self, conjunct: &Conjunct) -> bool {
         let path = |it| matches!(self.program.code(it), Code::Field { .. } | Code::Select(..));
-        matches!(conjunct.source, Source::Expr(expr, _) if path(expr))
+        matches!(conjunct.source(), Source::Expr(expr, _) if path(expr))
     }
 
     /// Notes one more reference on the way of a conjunct; how many there are.
@@ -183,11 +183,11 @@ impl Evaluator {
     /// Whether a vertex is nothing but a part of a value without a place, as something that encloses
     /// it is already: `a: b: c: {a}.b` (S-64).
     fn repeats_inline(&self, id: VertexId, conjunct: &Conjunct) -> bool {
-        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let Source::Expr(expr, env) = conjunct.source() else { return false };
         let Code::Select(operand, _) = self.program.code(expr) else { return false };
         let Some(up) = self.program.lifts.get(operand) else { return false };
         let from = self.env_up(env, *up);
-        let is_it = |it: &Conjunct| match it.source {
+        let is_it = |it: &Conjunct| match it.source() {
             Source::Expr(other, env) => other == expr && self.env_up(env, *up) == from,
             Source::Data(_) | Source::Vertex(_) => false,
         };
@@ -214,7 +214,7 @@ impl Evaluator {
             let reach = if laps > 0 { Reach::Behind } else { Reach::Itself };
             let vertex = self.heap.get(target);
             let [conjunct] = vertex.conjuncts.as_slice() else { return (target, reach) };
-            let Source::Expr(expr, env) = conjunct.source else { return (target, reach) };
+            let Source::Expr(expr, env) = conjunct.source() else { return (target, reach) };
             let bare = conjunct.groups.is_empty() && conjunct.close_as.is_none();
             let path = matches!(self.program.code(expr), Code::Select(..) | Code::Index(..));
             if !bare || !path || !self.names_definition(expr) {
@@ -252,7 +252,7 @@ impl Evaluator {
     fn referred(&mut self, id: VertexId) -> VertexId {
         let id = self.follow(id);
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return id };
-        let Source::Expr(expr, env) = conjunct.source else { return id };
+        let Source::Expr(expr, env) = conjunct.source() else { return id };
         if !matches!(self.program.code(expr), Code::Field { .. } | Code::Select(..)) {
             return id;
         }
@@ -273,7 +273,7 @@ impl Evaluator {
     /// Whether such an expression is said of a value: alone, as an operand of `&` or embedded.
     pub(crate) fn is_said(&self, id: VertexId, is_it: impl Fn(&Code) -> bool) -> bool {
         let mut open: Vec<ExprId> = Vec::new();
-        open.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source {
+        open.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source() {
             Source::Expr(expr, _) => Some(expr),
             Source::Data(_) | Source::Vertex(_) => None,
         }));
@@ -299,7 +299,7 @@ impl Evaluator {
         let (vertex, found) = (self.heap.get(id), self.heap.get(target));
         let [only] = vertex.conjuncts.as_slice() else { return false };
         let closes = conjunct.groups.iter().any(|it| self.closing.contains(it));
-        matches!((&only.source, &conjunct.source),
+        matches!((only.source(), conjunct.source()),
             (Source::Expr(only, _), Source::Expr(reference, _)) if only == reference)
             && vertex.picks.is_empty()
             && vertex.arcs.is_empty()
@@ -462,11 +462,11 @@ impl Evaluator {
         groups.settle();
         // A reference leads to a place whichever way that has come by what it is (cue-errors 2.2); what is given
         // as a value has come with it.
-        let via = match conjunct.source {
+        let via = match conjunct.source() {
             Source::Expr(..) => conjunct.via,
             Source::Data(_) | Source::Vertex(_) => self.heap.join(conjunct.via, inner.via),
         };
-        let spot = match inner.source {
+        let spot = match inner.source() {
             Source::Data(_) => inner.spot,
             Source::Expr(..) | Source::Vertex(_) => kept(conjunct.scope()),
         };

@@ -117,7 +117,8 @@ impl Evaluation {
         }
         let label = self.evaluator.labels.intern(*kind, first);
         let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
-        Some((Source::Data(datum.clone().within(&names)), vec![label]))
+        let source = self.evaluator.heap.keep_data(datum.clone().within(&names));
+        Some((source, vec![label]))
     }
 
     /// A file that declares fields and nothing else.
@@ -158,7 +159,7 @@ impl Evaluator {
     fn uses(&self) -> Uses {
         let mut uses = Uses::default();
         for conjunct in &self.heap.get(self.root).conjuncts {
-            if let Source::Expr(file, _) = conjunct.source {
+            if let Source::Expr(file, _) = conjunct.source() {
                 uses.add(&self.program, file);
             }
         }

@@ -221,7 +221,7 @@ impl Evaluator {
 
     /// Whether a value is what a function gives.
     fn calls(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().any(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
             Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Call(..)),
             Source::Data(_) | Source::Vertex(_) => false,
         })

@@ -23,7 +23,7 @@ impl Evaluator {
     pub(crate) fn take_settled(&mut self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return false };
-        let Source::Expr(expr, env) = conjunct.source else { return false };
+        let Source::Expr(expr, env) = conjunct.source() else { return false };
         let path = self.is_path(expr);
         let bare = conjunct.cycle == Cycle::None && conjunct.close_as.is_none();
         if !path || !bare || !is_untouched(vertex) {
@@ -137,7 +137,7 @@ impl Evaluator {
     /// Whether a vertex is a choice, of which all alternatives would be tried again, or nothing but a name.
     fn is_choice_or_name(&self, id: VertexId) -> bool {
         let conjuncts = &self.heap.get(id).conjuncts;
-        conjuncts.iter().any(|it| match it.source {
+        conjuncts.iter().any(|it| match it.source() {
             Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Disjoin(_) => true,
                 Code::Field { .. } => conjuncts.len() == 1,
@@ -150,13 +150,13 @@ impl Evaluator {
     /// Whether a vertex is scalars, types and choices of such as they are written, and data: who
     /// evaluates it comes to no other vertex.
     fn is_written_out(&self, id: VertexId) -> bool {
-        let plain = |conjunct: &Conjunct| match &conjunct.source {
+        let plain = |conjunct: &Conjunct| match conjunct.source() {
             Source::Data(datum) => !matches!(
-                datum,
+                self.heap.data(datum),
                 Datum::List(_) | Datum::Struct(_) | Datum::Live(_) | Datum::Function(_)
             ),
             Source::Vertex(_) => false,
-            Source::Expr(expr, _) => match self.program.code(*expr) {
+            Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Disjoin(all) => all.iter().all(|it| self.program.code(it.0).is_tag()),
                 code => code.is_tag(),
             },

@@ -19,7 +19,7 @@ impl Evaluator {
         let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
         let (mut closes, mut apart, mut closed) = (false, false, false);
         for conjunct in &self.heap.get(id).conjuncts {
-            let Source::Expr(expr, env) = conjunct.source else { return false };
+            let Source::Expr(expr, env) = conjunct.source() else { return false };
             if conjunct.close_as.is_some() {
                 return false;
             }
@@ -145,7 +145,7 @@ impl Evaluator {
         let mut open: SmallVec<[ExprId; 4]> = SmallVec::new();
         let conjuncts = &self.heap.get(id).conjuncts;
         for conjunct in conjuncts {
-            let Source::Expr(expr, _) = conjunct.source else { return None };
+            let Source::Expr(expr, _) = conjunct.source() else { return None };
             open.push(expr);
         }
         let said = open.get(1).or(open.first()).copied()?;
@@ -162,7 +162,7 @@ impl Evaluator {
     /// The reference by which a field has its value, if it is one alone (cue-errors 3.3).
     pub(crate) fn shares_at(&self, id: VertexId) -> Option<At> {
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, _) = conjunct.source else { return None };
+        let Source::Expr(expr, _) = conjunct.source() else { return None };
         self.refers_at(expr)
     }
 
@@ -172,7 +172,7 @@ impl Evaluator {
         let mut way = SmallVec::new();
         let mut place = id;
         for _ in 0..MOST_SHARED {
-            let expr = self.heap.get(place).conjuncts.first().map(|it| it.source.clone());
+            let expr = self.heap.get(place).conjuncts.first().map(|it| it.source().clone());
             if let Some(Source::Expr(expr, _)) = expr {
                 if matches!(self.program.code(expr), Code::Let { .. }) {
                     way.push(self.program.at(expr));
@@ -280,7 +280,7 @@ impl Evaluator {
     fn value_of_reference(&mut self, id: VertexId) -> Option<Value> {
         let mut own = None;
         for conjunct in &self.heap.get(id).conjuncts {
-            let Source::Expr(expr, env) = conjunct.source else { return None };
+            let Source::Expr(expr, env) = conjunct.source() else { return None };
             let top = matches!(self.program.code(expr), Code::Top) && conjunct.groups.is_empty();
             if !top && own.replace((expr, env)).is_some() {
                 return None;
@@ -314,7 +314,7 @@ impl Evaluator {
     /// What the one reference leads to that a field consists of.
     fn shared_with(&mut self, id: VertexId) -> Option<VertexId> {
         self.shares_at(id)?;
-        let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source else {
+        let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source() else {
             return None;
         };
         self.eval(expr, env).vertex()

@@ -40,7 +40,7 @@ impl Evaluator {
         }
         let mut next: Vec<(ExprId, EnvId)> = Vec::new();
         for conjunct in &self.heap.get(id).conjuncts {
-            if let Source::Expr(expr, env) = conjunct.source {
+            if let Source::Expr(expr, env) = conjunct.source() {
                 next.push((expr, env));
             }
         }
@@ -83,7 +83,7 @@ impl Evaluator {
     pub(crate) fn path_of(&mut self, id: VertexId) -> Option<VertexId> {
         let mut open: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
         for conjunct in &self.heap.get(id).conjuncts {
-            let Source::Expr(expr, env) = conjunct.source else { return None };
+            let Source::Expr(expr, env) = conjunct.source() else { return None };
             open.push((expr, env));
         }
         let mut found = None;
@@ -121,7 +121,7 @@ impl Evaluator {
     fn spelling(&self, id: VertexId, depth: usize) -> Option<String> {
         let vertex = self.heap.get(id);
         vertex.scalar.filter(|_| vertex.fault.is_none())?;
-        let literal = |it: &Conjunct| match it.source {
+        let literal = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => match self.program.code(expr) {
                 Code::Scalar(Datum::Number(_) | Datum::String(_) | Datum::Bytes(_)) => Some(expr),
                 _ => None,
@@ -200,7 +200,7 @@ impl Evaluator {
         let mut next = id;
         for _ in 0..MOST_SHARED {
             let [conjunct] = self.heap.get(next).conjuncts.as_slice() else { return None };
-            let Source::Expr(expr, env) = conjunct.source else { return None };
+            let Source::Expr(expr, env) = conjunct.source() else { return None };
             match self.program.code(expr) {
                 Code::Field { .. }
                 | Code::Select(..)
@@ -229,7 +229,7 @@ impl Evaluator {
     pub(crate) fn source_of(&self, id: VertexId) -> Vec<At> {
         let mut all: Vec<ExprId> = Vec::new();
         for conjunct in &self.heap.get(id).conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
+            if let Source::Expr(expr, _) = conjunct.source() {
                 // The types that are ranges are one expression wherever they are named.
                 let again = |it: &ExprId| {
                     *it == expr || self.is_range(expr) && self.program.says_same_scalar(*it, expr)
@@ -249,7 +249,7 @@ impl Evaluator {
         let mut found = Vec::new();
         let mut next = Vec::new();
         for conjunct in vertex.conjuncts.iter().rev() {
-            if let Source::Expr(expr, _) = conjunct.source {
+            if let Source::Expr(expr, _) = conjunct.source() {
                 next.push(expr);
             }
         }

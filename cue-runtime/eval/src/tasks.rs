@@ -80,7 +80,7 @@ impl Evaluator {
     /// Whether a value is a call of `close` and nothing else that gives nothing: what it is called with has this error.
     pub(crate) fn gives_nothing(&self, fault: &Fault, id: VertexId) -> bool {
         let told_of = fault.place.is_some() && fault.place == self.nowhere;
-        let call = |it: &Conjunct| match it.source {
+        let call = |it: &Conjunct| match it.source() {
             Source::Expr(it, _) => matches!(self.program.code(it), Code::Call(..)),
             _ => false,
         };
@@ -280,7 +280,7 @@ impl Evaluator {
                         None => pending.from.beside,
                     };
                     work.conjuncts.push(Conjunct {
-                        source: Source::Expr(body, env),
+                        source: Source::Expr(body, env).into(),
                         groups,
                         close_as: pending.close_as.and_then(NonZeroU32::new),
                         by_reference: false,

@@ -60,7 +60,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let around = vertex.parent.filter(|_| vertex.label.is_some() && vertex.picks.is_empty())?;
         let says = |late: bool, place: At| {
-            vertex.conjuncts.iter().filter(|it| it.late == late).any(|it| match it.source {
+            vertex.conjuncts.iter().filter(|it| it.late == late).any(|it| match it.source() {
                 Source::Expr(expr, _) => self.program.at(expr).holds(place),
                 Source::Data(_) | Source::Vertex(_) => false,
             })
@@ -91,7 +91,7 @@ impl Evaluator {
             return false;
         }
         let written = vertex.conjuncts.iter().filter(|it| !it.late);
-        let mut parts = written.flat_map(|it| match it.source {
+        let mut parts = written.flat_map(|it| match it.source() {
             Source::Expr(expr, _) => self.unified(expr),
             Source::Data(_) | Source::Vertex(_) => SmallVec::new(),
         });
@@ -137,7 +137,7 @@ impl Evaluator {
 
     /// Whether all that is said of a value is written out there.
     fn is_there_at_once(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().all(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().all(|it| match it.source() {
             Source::Expr(expr, _) => {
                 self.unified(expr).into_iter().all(|it| is_there_at_once(self.program.code(it)))
             }
@@ -148,7 +148,7 @@ impl Evaluator {
 
     /// Whether something is what a pattern says of a vertex, or came by the reference that it is.
     fn is_by_pattern(&self, id: VertexId, (at, via): (At, u32)) -> bool {
-        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source() {
             Source::Expr(expr, _) => {
                 let by_reference = self.refers_at(expr).is_some_and(|at| self.crosses(via, at));
                 self.program.at(expr) == at || by_reference
@@ -160,7 +160,7 @@ impl Evaluator {
     /// Whether it is a bound, a validator or a list of a pattern: those are looked at after what a reference
     /// brings (S-23).
     pub(crate) fn is_late(&self, id: VertexId, at: At) -> bool {
-        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source() {
             Source::Expr(expr, _) => {
                 self.program.at(expr) == at
                     && matches!(self.program.code(expr), Code::Bound(..) | Code::Call(..))
@@ -172,7 +172,7 @@ impl Evaluator {
     /// Whether what was there first is the struct or the list that a pattern refers to, and what comes now
     /// is not: these come last.
     pub(crate) fn comes_late(&self, id: VertexId, old: u32, new: u32) -> bool {
-        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source {
+        self.heap.get(id).conjuncts.iter().filter(|it| it.late).any(|it| match it.source() {
             Source::Expr(expr, _) => {
                 let refers = self.refers_at(expr);
                 refers.is_some_and(|at| self.crosses(old, at) && !self.crosses(new, at))
@@ -190,7 +190,7 @@ impl Evaluator {
         }
         let mut leaves = Vec::new();
         for conjunct in self.heap.get(id).conjuncts.iter().filter(|it| !it.late) {
-            let Source::Expr(expr, _) = conjunct.source else { return false };
+            let Source::Expr(expr, _) = conjunct.source() else { return false };
             for expr in self.unified(expr) {
                 match self.program.code(expr) {
                     Code::Field { .. }

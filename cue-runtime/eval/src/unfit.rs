@@ -52,7 +52,7 @@ impl Evaluator {
         if let Some((datum, at)) = self.scalar_of(vertex) {
             return (datum.cue_text(), vec![at]);
         }
-        let said = |it: &Conjunct| match it.source {
+        let said = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => Some(self.program.at(expr)),
             Source::Data(_) | Source::Vertex(_) => None,
         };

@@ -124,7 +124,7 @@ impl Evaluator {
         else {
             return;
         };
-        let Source::Expr(expr, _) = conjunct.source else { return };
+        let Source::Expr(expr, _) = conjunct.source() else { return };
         let written = match self.program.code(expr) {
             // What uses it in an expression hands on the error of the `let`.
             _ if self.let_name(id).is_some() => true,

@@ -74,7 +74,7 @@ impl Walk {
     /// What is found next goes round at `id`.
     fn goes_round(&mut self, it: &Evaluator, id: VertexId) {
         for conjunct in &it.heap.get(id).conjuncts {
-            if let Source::Expr(reference, _) = conjunct.source {
+            if let Source::Expr(reference, _) = conjunct.source() {
                 let found = self.found.len();
                 // What a `let` names is written where it goes round first.
                 let first = || self.rounds.iter().all(|it| it.reference != reference);
@@ -152,7 +152,7 @@ impl Evaluation {
         let mut apart = Self::start(it.program.clone(), &[], left);
         let root = apart.evaluator.root;
         let conjuncts = it.heap.get(it.root).conjuncts.clone();
-        if conjuncts.iter().any(|it| matches!(it.source, Source::Vertex(_))) {
+        if conjuncts.iter().any(|it| matches!(it.source(), Source::Vertex(_))) {
             return None;
         }
         apart.evaluator.heap.get_mut(root).conjuncts = conjuncts;

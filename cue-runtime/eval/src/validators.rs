@@ -515,7 +515,7 @@ impl Evaluator {
 
     /// The way in of a test, by which its schemas come, too (cue-errors 2.2).
     fn way_to_test(&self, id: VertexId, test: ExprId) -> Vec<At> {
-        let is_test = |it: &&Conjunct| matches!(it.source, Source::Expr(expr, _) if expr == test);
+        let is_test = |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == test);
         let found = self.heap.get(id).conjuncts.iter().find(is_test);
         let mut way = Vec::new();
         self.heap.way_in(found.map_or(0, |it| it.via), &mut way);
@@ -527,7 +527,7 @@ impl Evaluator {
     fn way_of_tests(&mut self, id: VertexId) -> Vec<At> {
         let mut open = Vec::new();
         for conjunct in &self.heap.get(self.follow(id)).conjuncts {
-            if let Source::Expr(expr, env) = conjunct.source {
+            if let Source::Expr(expr, env) = conjunct.source() {
                 open.push((expr, env, conjunct.via));
             }
         }
@@ -580,7 +580,7 @@ impl Evaluator {
         }
         fault.place = Some(place);
         if fault.message == NOT_ALLOWED {
-            let own = self.heap.get(place).conjuncts.iter().filter_map(|it| match it.source {
+            let own = self.heap.get(place).conjuncts.iter().filter_map(|it| match it.source() {
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
                 Source::Data(_) | Source::Vertex(_) => None,
             });

@@ -85,7 +85,7 @@ impl Evaluator {
     /// Whether a place and all that is around it is written where it is, or closed or unified there: what came by references comes to others once
     /// more for each of these.
     fn stands_in_literals(&self, mut next: Option<VertexId>) -> bool {
-        let literal = |it: &Conjunct| match it.source {
+        let literal = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => {
                 let code = self.program.code(expr);
                 matches!(code, Code::Struct(_) | Code::List(_) | Code::Call(Callee::Plain(_), _))

@@ -381,7 +381,7 @@ impl Evaluator {
             self.raise_id(id, fault);
             return;
         }
-        if let Source::Expr(expr, env) = conjunct.source {
+        if let Source::Expr(expr, env) = conjunct.source() {
             work.seen.forget((expr, env), |groups| *groups == conjunct.groups);
         }
         work.held.push((conjunct.clone(), fault));

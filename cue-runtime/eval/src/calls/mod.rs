@@ -246,7 +246,7 @@ impl Evaluator {
     /// Notes where data stands that is the value of a vertex nobody has evaluated yet.
     pub(super) fn placed_at(&mut self, id: VertexId, spot: u32) {
         for conjunct in &mut self.heap.get_mut(id).conjuncts {
-            if matches!(conjunct.source, Source::Data(_)) {
+            if matches!(conjunct.source(), Source::Data(_)) {
                 conjunct.spot = spot;
             }
         }

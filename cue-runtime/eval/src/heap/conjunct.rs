@@ -1,26 +1,85 @@
 //! What must hold at a vertex: the demand itself, and how it came there.
 
+use std::fmt;
 use std::num::NonZeroU32;
 
-use super::{Closed, EnvId, VertexId};
+use super::{Closed, EnvId, Heap, VertexId};
 use crate::builtin::Datum;
 use crate::groups::Groups;
 use crate::program::{At, ExprId, Label};
 use crate::thin::Thin;
 
 /// What must hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Source {
     Expr(ExprId, EnvId),
-    Data(Datum),
+    Data(DataId),
     /// Every conjunct of another vertex.
     Vertex(VertexId),
+}
+
+/// Data that must hold somewhere: number `n` is at `n - 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DataId(NonZeroU32);
+
+/// The same in two words.
+#[derive(Clone, Copy)]
+pub(crate) struct Packed {
+    what: NonZeroU32,
+    /// The environment, or what else it is.
+    place: u32,
+}
+
+impl Packed {
+    const DATA: u32 = u32::MAX;
+    const VERTEX: u32 = u32::MAX - 1;
+
+    #[inline]
+    fn unpacked(self) -> Source {
+        match self.place {
+            Self::DATA => Source::Data(DataId(self.what)),
+            Self::VERTEX => Source::Vertex(VertexId(self.what)),
+            env => Source::Expr(ExprId::numbered(self.what), EnvId::numbered(env)),
+        }
+    }
+}
+
+impl From<Source> for Packed {
+    #[inline]
+    fn from(source: Source) -> Self {
+        let (what, place) = match source {
+            Source::Expr(expr, env) => (expr.marked(0), env.number()),
+            Source::Data(data) => (data.0, Self::DATA),
+            Source::Vertex(vertex) => (vertex.0, Self::VERTEX),
+        };
+        Self { what, place }
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.unpacked().fmt(f)
+    }
+}
+
+impl Heap {
+    /// Keeps data that must hold somewhere.
+    pub(crate) fn keep_data(&mut self, datum: Datum) -> Source {
+        let made = self.data.push(datum);
+        // There is one at least now.
+        Source::Data(DataId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN)))
+    }
+
+    /// Such data.
+    pub(crate) fn data(&self, id: DataId) -> &Datum {
+        &self.data[id.0.get() as usize - 1]
+    }
 }
 
 /// What must hold at a vertex, and as part of which closing values.
 #[derive(Clone, Debug)]
 pub(crate) struct Conjunct {
-    pub(crate) source: Source,
+    pub(crate) source: Packed,
     pub(crate) groups: Groups,
     /// For an embedding: the group that closed values embedded here close.
     pub(crate) close_as: Option<NonZeroU32>,
@@ -99,6 +158,12 @@ pub(crate) enum By {
 }
 
 impl Conjunct {
+    /// What must hold.
+    #[inline]
+    pub(crate) fn source(&self) -> Source {
+        self.source.unpacked()
+    }
+
     pub(crate) fn lineage(&self) -> Lineage {
         Lineage {
             firing: if self.firing == 0 { 0 } else { self.firing | FURTHER_OUT },
@@ -115,12 +180,12 @@ impl Conjunct {
     /// The demand that one of the alternatives it is a choice of makes in its place (S-62).
     pub(crate) fn alternative(self, alternative: ExprId, env: EnvId) -> Self {
         let cycle = self.cycle.max(Cycle::Optional);
-        Self { source: Source::Expr(alternative, env), cycle, ..self }
+        Self { source: Source::Expr(alternative, env).into(), cycle, ..self }
     }
 
     /// The expression it is, by which it refers to something.
     pub(crate) fn reference(&self) -> Option<ExprId> {
-        match self.source {
+        match self.source() {
             Source::Expr(expr, _) => Some(expr),
             Source::Data(_) | Source::Vertex(_) => None,
         }
@@ -129,7 +194,7 @@ impl Conjunct {
     /// A plain demand: part of nothing that closes, through no reference.
     pub(crate) fn new(source: Source) -> Self {
         Self {
-            source,
+            source: source.into(),
             groups: Groups::new(),
             close_as: None,
             by_reference: false,
@@ -147,7 +212,7 @@ impl Conjunct {
 
     /// Of a field: the group of the outermost literal around that embeds something (C-12).
     pub(crate) fn scope(&self) -> Option<NonZeroU32> {
-        match self.source {
+        match self.source() {
             Source::Data(_) => None,
             Source::Expr(..) | Source::Vertex(_) => NonZeroU32::new(self.spot),
         }

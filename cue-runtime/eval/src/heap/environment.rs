@@ -19,6 +19,17 @@ impl EnvId {
         Self(NonZeroU32::MIN.saturating_add(index as u32))
     }
 
+    /// By its number, which is not 0.
+    #[inline]
+    pub(super) fn numbered(number: u32) -> Self {
+        Self(NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
+    }
+
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.0.get()
+    }
+
     /// Where it is among all.
     pub(crate) fn index(self) -> usize {
         self.0.get() as usize - 1

@@ -21,7 +21,7 @@ impl Document<'_> {
     /// The name of a value that is a reference and nothing else.
     pub(super) fn only_reference(&mut self, id: VertexId) -> Option<Part> {
         let [conjunct] = self.it.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Source::Expr(expr, env) = conjunct.source() else { return None };
         let target = self.target(expr, env)?;
         let name = self.name_of(target).ok()??;
         Some(Part::Named(name, Some(target)))
@@ -31,13 +31,16 @@ impl Document<'_> {
     pub(super) fn parts(&mut self, id: VertexId) -> Result<Vec<Part>, CallError> {
         let mut parts = Vec::new();
         let sources: Vec<Source> =
-            self.it.heap.get(id).conjuncts.iter().map(|it| it.source.clone()).collect();
+            self.it.heap.get(id).conjuncts.iter().map(|it| it.source()).collect();
         for source in sources {
             match source {
                 // What a literal embeds is a conjunct too, in its environment.
                 Source::Expr(_, env) if self.is_within(env, id) => {}
                 Source::Expr(expr, env) => self.split(id, expr, env, &mut parts)?,
-                Source::Data(datum) => parts.push(Part::Value(self.it.datum_vertex(datum))),
+                Source::Data(datum) => {
+                    let datum = self.it.heap.data(datum).clone();
+                    parts.push(Part::Value(self.it.datum_vertex(datum)));
+                }
                 Source::Vertex(of) => match self.it.heap.get(of).label {
                     Some(_) => parts.push(Part::Value(of)),
                     None => parts.extend(self.parts(of)?),

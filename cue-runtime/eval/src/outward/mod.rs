@@ -87,7 +87,7 @@ impl Evaluator {
             envs.any(|it| matches!(self.heap.envs[it].kind, EnvKind::PatternName(Some(_))))
         };
         let conjuncts = self.heap.get(id).conjuncts.iter();
-        let mut envs = conjuncts.filter_map(|it| match it.source {
+        let mut envs = conjuncts.filter_map(|it| match it.source() {
             Source::Expr(_, env) => Some(env),
             Source::Data(_) | Source::Vertex(_) => None,
         });
@@ -141,7 +141,7 @@ impl Search<'_> {
 
     /// The expressions that make a value.
     fn made_of(&self, id: VertexId) -> Vec<(ExprId, EnvId)> {
-        let of = |it: &heap::Conjunct| match it.source {
+        let of = |it: &heap::Conjunct| match it.source() {
             Source::Expr(expr, env) => Some((expr, env)),
             Source::Data(_) | Source::Vertex(_) => None,
         };

@@ -130,7 +130,7 @@ impl Search<'_> {
     /// The `let` that a value is nothing but the name of.
     fn let_of(&mut self, id: VertexId) -> Option<VertexId> {
         let [conjunct] = self.it.heap.get(id).conjuncts.as_slice() else { return None };
-        let Source::Expr(expr, env) = conjunct.source else { return None };
+        let Source::Expr(expr, env) = conjunct.source() else { return None };
         match self.it.program.code(expr) {
             Code::Let { .. } => self.it.eval(expr, env).vertex(),
             _ => None,
@@ -196,7 +196,7 @@ impl Search<'_> {
     fn exprs(&self, id: VertexId) -> Vec<At> {
         let mut all: Vec<(bool, ExprId)> = Vec::new();
         for conjunct in &self.it.heap.get(id).conjuncts {
-            if let Source::Expr(expr, _) = conjunct.source {
+            if let Source::Expr(expr, _) = conjunct.source() {
                 if all.iter().all(|it| it.1 != expr) {
                     all.push((conjunct.late, expr));
                 }

@@ -18,7 +18,7 @@ impl Evaluation {
     pub fn expression(&mut self, id: VertexId) -> Expression {
         let mut parts = Vec::new();
         for conjunct in &self.evaluator.heap.get(id).conjuncts {
-            if let Source::Expr(expr, env) = conjunct.source {
+            if let Source::Expr(expr, env) = conjunct.source() {
                 parts.push((expr, env));
             }
         }
