@@ -225,8 +225,8 @@ impl Evaluator {
             }
         }
         // Where the name is not named, what it holds for is in one environment.
-        let name = pattern.alias.then(|| self.labels.name(label));
-        let key = (pattern.value, pattern.env, pattern.alias.then_some(label));
+        let name = pattern.alias.then_some(label);
+        let key = (pattern.value, pattern.env, name);
         let env = match self.pattern_envs.get(&key) {
             Some(env) => *env,
             None => {
@@ -341,7 +341,7 @@ impl Evaluator {
             return Ok(false);
         }
         let probe = self.heap.vertex(None, None);
-        let name = self.heap.keep_data(name);
+        let name = self.heap.keep_data(name, 0);
         let conjuncts = [Source::Expr(pattern.label, pattern.env), name];
         self.heap.get_mut(probe).conjuncts = conjuncts.into_iter().map(Conjunct::new).collect();
         self.labelling.push(pattern.label);

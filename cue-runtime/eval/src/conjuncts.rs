@@ -42,8 +42,7 @@ impl Evaluator {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
                 let (spot, groups) = (conjunct.spot, &conjunct.groups);
-                let datum = self.heap.data(datum).clone();
-                self.take_datum(id, datum, self.spots.at(spot), groups, (conjunct.via, spot));
+                self.take_data(id, datum, groups, (conjunct.via, spot));
             }
             Source::Vertex(target) => {
                 // Of what is left of a choice only that.

@@ -165,7 +165,7 @@ impl Evaluator {
             }
             Code::Let { up, index } => {
                 let EnvKind::Struct(_, lets, _) = kind(*up) else { return None };
-                (*lets.get(*index as usize)?)?
+                (*self.heap.envs.lets(*lets).get(*index as usize)?)?
             }
             Code::Variable { up, index: 0 } => {
                 let EnvKind::Variables(vertex, _) = kind(*up) else { return None };

@@ -241,7 +241,7 @@ impl Evaluation {
                 Addition::Data(datum) => {
                     let parts = split_path(path).unwrap_or_default();
                     let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
-                    evaluator.heap.keep_data(datum.clone().within(&names))
+                    evaluator.heap.keep_data(datum.clone().within(&names), 0)
                 }
                 Addition::File(expr) => Source::Expr(*expr, env),
             };

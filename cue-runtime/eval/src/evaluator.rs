@@ -462,7 +462,7 @@ impl Evaluator {
 
     pub(crate) fn datum_vertex(&mut self, datum: Datum) -> VertexId {
         let id = self.heap.vertex(None, None);
-        let source = self.heap.keep_data(datum);
+        let source = self.heap.keep_data(datum, 0);
         self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
         id
     }
@@ -545,7 +545,9 @@ impl Evaluator {
             Code::PatternName { up } => {
                 let env = self.env_up(env, *up);
                 match &self.heap.envs[env].kind {
-                    EnvKind::PatternName(Some(name)) => Value::Datum(Datum::text(name.clone())),
+                    EnvKind::PatternName(Some(name)) => {
+                        Value::Datum(Datum::text(self.labels.name(*name)))
+                    }
                     _ => Value::Fault(self.fail(Kind::Incomplete, "label is not known yet", at)),
                 }
             }
@@ -693,33 +695,31 @@ impl Evaluator {
         let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source() else {
             return None;
         };
-        let EnvKind::Struct(_, lets, literal) = &self.heap.envs[env].kind else {
+        let EnvKind::Struct(_, lets, literal) = self.heap.envs[env].kind else {
             return None;
         };
-        let index = lets.iter().position(|it| *it == Some(id))?;
-        Some(self.program.structs[*literal as usize].lets[index].name)
+        let index = self.heap.envs.lets(lets).iter().position(|it| *it == Some(id))?;
+        Some(self.program.structs[literal as usize].lets[index].name)
     }
 
     /// The value of a `let` of the literal that is so far out.
     pub(crate) fn let_value(&mut self, up: u32, index: u32, env: EnvId) -> Value {
         let env = self.env_up(env, up);
-        let EnvKind::Struct(vertex, lets, literal) = &self.heap.envs[env].kind else {
+        let EnvKind::Struct(vertex, lets, literal) = self.heap.envs[env].kind else {
             return Value::Fault(self.fail(Kind::Permanent, "let out of scope", At::default()));
         };
-        let (vertex, literal) = (*vertex, *literal);
-        if let Some(Some(known)) = lets.get(index as usize) {
+        let index = index as usize;
+        if let Some(Some(known)) = self.heap.envs.lets(lets).get(index) {
             return Value::Vertex(*known);
         }
-        let value = self.program.structs[literal as usize].lets[index as usize].value;
+        let value = self.program.structs[literal as usize].lets[index].value;
         let id = self.heap.vertex(Some(vertex), None);
         let mut conjunct = Conjunct::new(Source::Expr(value, env));
         if let Some((cycle, way)) = self.let_ways.get(&env) {
             (conjunct.cycle, conjunct.way) = (*cycle, *way);
         }
         self.heap.get_mut(id).conjuncts.push(conjunct);
-        if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[env].kind {
-            lets[index as usize] = Some(id);
-        }
+        self.heap.envs.lets_mut(lets)[index] = Some(id);
         Value::Vertex(id)
     }
 }

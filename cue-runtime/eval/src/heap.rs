@@ -21,7 +21,7 @@ mod scalar;
 
 pub(crate) use self::arc::{ArcEntry, Contribution};
 pub(crate) use self::conjunct::{
-    By, Conjunct, Cycle, Lineage, Narrowed, Placed, Source, Way, kept,
+    By, Conjunct, Cycle, DataId, Lineage, Narrowed, Placed, Source, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
 pub(crate) use self::scalar::{Found, Scalar, ScalarId, Scalars};
@@ -239,7 +239,7 @@ pub(crate) struct Heap {
     /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
     pub(crate) narrowed: Blocks<Narrowed>,
     scalars: Scalars,
-    data: Blocks<Datum>,
+    data: Blocks<(Datum, u32)>,
 }
 
 /// The errors, by their ids.
@@ -478,5 +478,6 @@ mod tests {
         assert_eq!(size_of::<ArcEntry>(), ARC_BYTES);
         assert_eq!(size_of::<crate::program::Code>(), 24);
         assert_eq!(size_of::<Conjunct>(), 48);
+        assert_eq!(size_of::<environment::Env>(), 28);
     }
 }

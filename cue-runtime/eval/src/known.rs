@@ -28,6 +28,7 @@ impl Evaluator {
     pub(crate) fn known(&self, scalar: ScalarId) -> (&Datum, At) {
         match self.heap.found(scalar) {
             Found::Kept(datum, at) => (datum, at),
+            Found::Data(datum, spot) => (datum, self.spots.at(spot)),
             Found::Written(expr) => {
                 (self.program.code(expr).scalar().unwrap_or(&Datum::Null), self.program.at(expr))
             }

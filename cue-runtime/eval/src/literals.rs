@@ -7,8 +7,8 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{
-    By, Closed, Conjunct, Contribution, Cycle, EnvId, EnvKind, FaultId, Lineage, Pattern, Placed,
-    Rest, Source, VertexId, kept,
+    By, Closed, Conjunct, Contribution, Cycle, EnvId, FaultId, Lineage, Pattern, Placed, Rest,
+    Source, VertexId, kept,
 };
 use crate::longer::LENGTHS;
 use crate::program::{
@@ -258,9 +258,7 @@ impl Evaluator {
         let (place, inner) = match again {
             Some(known) => (known, work.inner.at_mut(known).0),
             None => {
-                let lets = vec![None; code.lets.len()];
-                let inner =
-                    self.heap.envs.enter(Some(env), EnvKind::Struct(id, lets.into(), literal));
+                let inner = self.heap.envs.enter_struct(env, id, literal, code.lets.len());
                 if !code.lets.is_empty() && (from.way != 0 || from.cycle != Cycle::None) {
                     self.let_ways.insert(inner, (from.cycle, from.way));
                 }

@@ -4,7 +4,7 @@ use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{By, Conjunct, Cycle, Scalar, ScalarId, Source, State, VertexId};
+use crate::heap::{By, Conjunct, Cycle, DataId, Scalar, ScalarId, Source, State, VertexId};
 use crate::literals::End;
 use crate::program::{At, Code, LabelKind, Presence, Program};
 
@@ -40,7 +40,7 @@ impl Evaluator {
 
     /// The data of a vertex that is about to be evaluated and has no other conjunct, the way in, and
     /// where it stands.
-    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(Datum, u32, u32)> {
+    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(DataId, u32, u32)> {
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
             [conjunct] if is_free(conjunct) => match conjunct.source() {
@@ -49,7 +49,7 @@ impl Evaluator {
                         && vertex.closing.is_empty()
                         && !vertex.constrained =>
                 {
-                    Some((self.heap.data(datum).clone(), conjunct.via, conjunct.spot))
+                    Some((datum, conjunct.via, conjunct.spot))
                 }
                 _ => None,
             },
@@ -87,6 +87,22 @@ impl Evaluator {
         fresh.then(|| (ScalarId::written(expr), conjunct.via))
     }
 
+    /// Takes data that must hold at a vertex; how it came, and its spot there.
+    pub(crate) fn take_data(
+        &mut self,
+        id: VertexId,
+        data: DataId,
+        groups: &Groups,
+        (via, spot): (u32, u32),
+    ) {
+        let datum = self.heap.data(data);
+        let whole = matches!(datum, Datum::Struct(_) | Datum::List(_));
+        if !whole && self.heap.spot(data) == spot {
+            return self.take_scalar(id, Scalar::Known(ScalarId::data(data)), via);
+        }
+        self.take_datum(id, datum.clone(), self.spots.at(spot), groups, (via, spot));
+    }
+
     pub(crate) fn take_datum(
         &mut self,
         id: VertexId,
@@ -112,8 +128,8 @@ impl Evaluator {
                     let place = fields.place(index);
                     let label_at = place.map_or(at, |it| self.spots.at(it.0));
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
-                    let source = self.data_source(value);
                     let spot = place.map_or(spot, |it| it.1);
+                    let source = self.data_source(value, spot);
                     let groups = self.deep_groups(groups);
                     let conjunct = Conjunct { groups, via, spot, ..Conjunct::new(source) };
                     self.add_conjunct(child, conjunct);
@@ -135,8 +151,8 @@ impl Evaluator {
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
                     let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
-                    let source = self.data_source(value);
                     let spot = items.place(index).unwrap_or(spot);
+                    let source = self.data_source(value, spot);
                     let by_reference = matches!(source, Source::Vertex(_));
                     let groups = self.deep_groups(groups);
                     let conjunct =
@@ -150,14 +166,14 @@ impl Evaluator {
     }
 
     /// What a part of data is for the vertex that gets it: a handle stands for a value.
-    pub(crate) fn data_source(&mut self, datum: &Datum) -> Source {
+    pub(crate) fn data_source(&mut self, datum: &Datum, spot: u32) -> Source {
         match datum {
             Datum::Live(NOTHING_SAID) => Source::Expr(Program::nothing_said(), self.root_env),
             Datum::Live(raw) => match self.handles.get(*raw as usize) {
                 Some(id) => Source::Vertex(*id),
-                None => self.heap.keep_data(Datum::Null),
+                None => self.heap.keep_data(Datum::Null, spot),
             },
-            _ => self.heap.keep_data(datum.clone()),
+            _ => self.heap.keep_data(datum.clone(), spot),
         }
     }
 

@@ -117,7 +117,7 @@ impl Evaluation {
         }
         let label = self.evaluator.labels.intern(*kind, first);
         let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
-        let source = self.evaluator.heap.keep_data(datum.clone().within(&names));
+        let source = self.evaluator.heap.keep_data(datum.clone().within(&names), 0);
         Some((source, vec![label]))
     }
 
@@ -218,8 +218,8 @@ impl Evaluator {
         }
         refills.looked_through = self.heap.envs.len();
         for scope in &refills.scopes {
-            if let EnvKind::Struct(_, lets, _) = &mut self.heap.envs[*scope].kind {
-                lets.fill(None);
+            if let EnvKind::Struct(_, lets, _) = self.heap.envs[*scope].kind {
+                self.heap.envs.lets_mut(lets).fill(None);
             }
         }
     }

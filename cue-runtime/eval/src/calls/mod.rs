@@ -90,7 +90,7 @@ impl Evaluator {
                 Some(id) => *id,
                 None => {
                     let id = self.heap.vertex(None, None);
-                    let source = self.data_source(&datum);
+                    let source = self.data_source(&datum, 0);
                     self.heap.get_mut(id).conjuncts.push(Conjunct::new(source));
                     id
                 }

@@ -20,7 +20,7 @@ pub(crate) enum Source {
 
 /// Data that must hold somewhere: number `n` is at `n - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DataId(NonZeroU32);
+pub(crate) struct DataId(pub(super) NonZeroU32);
 
 /// The same in two words.
 #[derive(Clone, Copy)]
@@ -63,16 +63,21 @@ impl fmt::Debug for Packed {
 }
 
 impl Heap {
-    /// Keeps data that must hold somewhere.
-    pub(crate) fn keep_data(&mut self, datum: Datum) -> Source {
-        let made = self.data.push(datum);
+    /// Keeps data that must hold somewhere, with its spot.
+    pub(crate) fn keep_data(&mut self, datum: Datum, spot: u32) -> Source {
+        let made = self.data.push((datum, spot));
         // There is one at least now.
         Source::Data(DataId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN)))
     }
 
     /// Such data.
     pub(crate) fn data(&self, id: DataId) -> &Datum {
-        &self.data[id.0.get() as usize - 1]
+        &self.data[id.0.get() as usize - 1].0
+    }
+
+    /// Its spot (see `spots`).
+    pub(crate) fn spot(&self, id: DataId) -> u32 {
+        self.data[id.0.get() as usize - 1].1
     }
 }
 

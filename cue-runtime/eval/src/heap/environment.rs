@@ -2,12 +2,10 @@
 
 use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
 
 use super::VertexId;
 use crate::blocks::Blocks;
 use crate::program::Label;
-use crate::thin::Thin;
 
 /// A scope chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,11 +36,16 @@ impl EnvId {
 
 #[derive(Clone, Debug)]
 pub(crate) enum EnvKind {
-    Struct(VertexId, Thin<Option<VertexId>>, u32),
+    /// What a literal becomes, its `let`s, and which literal.
+    Struct(VertexId, Lets, u32),
     /// What an alias or a clause names, and the key that goes with it.
     Variables(VertexId, Key),
-    PatternName(Option<Arc<str>>),
+    PatternName(Option<Label>),
 }
+
+/// The `let`s of a scope as far as they were asked for: number `n` is at `n - 1`, 0 for none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lets(u32);
 
 /// The key of what `for` is at; it becomes a vertex when something refers to it as one.
 #[derive(Clone, Copy, Debug)]
@@ -69,23 +72,51 @@ const NEAR: u32 = 12;
 
 /// All of an evaluation.
 #[derive(Debug, Default)]
-pub(crate) struct Environments(Blocks<Env>);
+pub(crate) struct Environments {
+    all: Blocks<Env>,
+    lets: Blocks<Box<[Option<VertexId>]>>,
+}
 
 impl Environments {
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.all.len()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Env> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// One more, within `parent`.
     pub(crate) fn enter(&mut self, parent: Option<EnvId>, kind: EnvKind) -> EnvId {
         let depth = parent.map_or(0, |it| self[it].depth + 1);
         let far = if depth < NEAR { parent } else { parent.map(|it| self.far_from(it)) };
-        EnvId::at(self.0.push(Env { parent, kind, depth, far }) - 1)
+        EnvId::at(self.all.push(Env { parent, kind, depth, far }) - 1)
+    }
+
+    /// The scope of what a literal becomes, with so many `let`s.
+    pub(crate) fn enter_struct(
+        &mut self,
+        parent: EnvId,
+        vertex: VertexId,
+        literal: u32,
+        lets: usize,
+    ) -> EnvId {
+        let lets = match lets {
+            0 => 0,
+            lets => self.lets.push(vec![None; lets].into()) as u32,
+        };
+        self.enter(Some(parent), EnvKind::Struct(vertex, Lets(lets), literal))
+    }
+
+    /// What the `let`s of a scope have become.
+    pub(crate) fn lets(&self, lets: Lets) -> &[Option<VertexId>] {
+        lets.0.checked_sub(1).map_or(&[], |it| &self.lets[it as usize])
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn lets_mut(&mut self, lets: Lets) -> &mut [Option<VertexId>] {
+        lets.0.checked_sub(1).map_or(&mut [], |it| &mut self.lets[it as usize])
     }
 
     /// Where one within `parent` leads to: as far as the last two ways together, if these are equally far, so that
@@ -123,13 +154,13 @@ impl Index<EnvId> for Environments {
     type Output = Env;
 
     fn index(&self, id: EnvId) -> &Env {
-        &self.0[id.index()]
+        &self.all[id.index()]
     }
 }
 
 impl IndexMut<EnvId> for Environments {
     fn index_mut(&mut self, id: EnvId) -> &mut Env {
-        &mut self.0[id.index()]
+        &mut self.all[id.index()]
     }
 }
 

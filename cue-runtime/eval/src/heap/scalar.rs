@@ -2,22 +2,30 @@
 
 use std::num::NonZeroU32;
 
-use super::Heap;
+use super::{DataId, Heap};
 use crate::blocks::Blocks;
 use crate::builtin::Datum;
 use crate::program::{At, ExprId};
 
-/// A scalar and where it stands: an expression of the program that is one, or one that was computed.
+/// A scalar and where it stands: an expression of the program that is one, data, or one that was computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScalarId(NonZeroU32); // Option<ScalarId> is 4 bytes
 
 /// In a [`ScalarId`]: the rest is an expression.
 const WRITTEN: u32 = 1 << 31;
 
+/// The rest is data.
+const DATA: u32 = 1 << 30;
+
 impl ScalarId {
     /// The scalar that an expression is.
     pub(crate) fn written(expr: ExprId) -> Self {
         Self(expr.marked(WRITTEN))
+    }
+
+    /// The scalar that data is.
+    pub(crate) fn data(data: DataId) -> Self {
+        Self(data.0 | DATA)
     }
 }
 
@@ -36,6 +44,8 @@ pub(crate) struct Scalars(Blocks<(Datum, At)>);
 pub(crate) enum Found<'a> {
     /// As the program has it.
     Written(ExprId),
+    /// With its spot.
+    Data(&'a Datum, u32),
     Kept(&'a Datum, At),
 }
 
@@ -52,6 +62,10 @@ impl Heap {
         match id.0.get() {
             written if written & WRITTEN != 0 => {
                 Found::Written(ExprId::at((written & !WRITTEN) as usize - 1))
+            }
+            data if data & DATA != 0 => {
+                let (datum, spot) = &self.data[(data & !DATA) as usize - 1];
+                Found::Data(datum, *spot)
             }
             kept => {
                 let (datum, at) = &self.scalars.0[kept as usize - 1];

@@ -264,8 +264,10 @@ impl Search<'_> {
     fn literal(&mut self, number: u32, env: EnvId) {
         let program = self.it.program.clone();
         let Some(literal) = program.structs.get(number as usize) else { return };
-        let lets = vec![Some(self.nowhere); literal.lets.len()].into();
-        let env = self.it.heap.envs.enter(Some(env), EnvKind::Struct(self.nowhere, lets, number));
+        let env = self.it.heap.envs.enter_struct(env, self.nowhere, number, literal.lets.len());
+        if let EnvKind::Struct(_, lets, _) = self.it.heap.envs[env].kind {
+            self.it.heap.envs.lets_mut(lets).fill(Some(self.nowhere));
+        }
         if self.stays {
             literal.lets.iter().for_each(|it| self.below(it.value, env));
         }

@@ -8,7 +8,7 @@ use crate::builtin::md5;
 use crate::evaluator::Evaluator;
 use crate::export::Style;
 use crate::found;
-use crate::heap::{EnvKind, Source, VertexId};
+use crate::heap::{Source, VertexId};
 use crate::printed::Show;
 use crate::program::{At, Code, Declaration, ExprId, Label, LabelKind};
 
@@ -169,9 +169,8 @@ impl Search<'_> {
                     Code::Unify(left, right) => open.extend([(*left, env), (*right, env)]),
                     Code::Struct(number) => {
                         let literal = &program.structs[*number as usize];
-                        let lets = vec![None; literal.lets.len()].into();
-                        let kind = EnvKind::Struct(real, lets, *number);
-                        let env = self.it.heap.envs.enter(Some(env), kind);
+                        let lets = literal.lets.len();
+                        let env = self.it.heap.envs.enter_struct(env, real, *number, lets);
                         open.extend(literal.declarations.iter().filter_map(|it| match it {
                             Declaration::Embed(it) => Some((*it, env)),
                             _ => None,
