@@ -106,18 +106,7 @@ fn around(selector: &Selector, value: Expr, names: &[Arc<str>]) -> Expr {
     let span = NOWHERE;
     let plain = |kind| Expr { kind, span };
     let field = |label: AstLabel, marker: Marker, value: Expr| {
-        Decl::Field(Box::new(Field {
-            alias: None,
-            label,
-            marker,
-            key_alias: None,
-            value_alias: None,
-            value,
-            attributes: ThinVec::new(),
-            docs: None,
-            span,
-            label_span: span,
-        }))
+        Decl::Field(Box::new(Field { label, marker, value, rare: None, span, label_span: span }))
     };
     let identifier = |name: &Arc<str>| AstLabel::Ident(Ident { name: name.clone(), span });
     match selector {

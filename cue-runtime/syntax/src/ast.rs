@@ -1,5 +1,6 @@
 //! The syntax tree: plain data, every node with its span.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use thin_vec::ThinVec;
@@ -194,29 +195,62 @@ pub struct Comments {
     pub outer: bool,
 }
 
-/// `label: value`
+/// `label: value`; it dereferences to what few fields have.
 #[derive(Debug)]
 pub struct Field {
-    /// Alias of `X=label:` or `label~X:`.
-    pub alias: Option<Box<Ident>>,
     /// Label.
     pub label: Label,
     /// Marker.
     pub marker: Marker,
-    /// Name of the label in `label~(K,X):`.
-    pub key_alias: Option<Box<Ident>>,
-    /// Alias of `label: X=value`.
-    pub value_alias: Option<Box<Ident>>,
     /// Value.
     pub value: Expr,
-    /// Attributes behind the value.
-    pub attributes: ThinVec<Attribute>,
-    /// The comments about it, if there are any.
-    pub docs: Option<Box<Docs>>,
+    /// What few fields have, if this one has any of it.
+    pub rare: Option<Box<Rare>>,
     /// Label to value.
     pub span: Span,
     /// The label.
     pub label_span: Span,
+}
+
+/// What few fields have: aliases, attributes, comments.
+#[derive(Debug, Default)]
+pub struct Rare {
+    /// Alias of `X=label:` or `label~X:`.
+    pub alias: Option<Box<Ident>>,
+    /// Name of the label in `label~(K,X):`.
+    pub key_alias: Option<Box<Ident>>,
+    /// Alias of `label: X=value`.
+    pub value_alias: Option<Box<Ident>>,
+    /// Attributes behind the value.
+    pub attributes: ThinVec<Attribute>,
+    /// The comments about it, if there are any.
+    pub docs: Option<Box<Docs>>,
+}
+
+impl Rare {
+    /// Itself, if there is any of it.
+    pub(crate) fn boxed(self) -> Option<Box<Self>> {
+        let aliases = [&self.alias, &self.key_alias, &self.value_alias];
+        let any = aliases.into_iter().any(Option::is_some)
+            || !self.attributes.is_empty()
+            || self.docs.is_some();
+        any.then(|| Box::new(self))
+    }
+}
+
+impl Deref for Field {
+    type Target = Rare;
+
+    fn deref(&self) -> &Rare {
+        static NONE: Rare = Rare {
+            alias: None,
+            key_alias: None,
+            value_alias: None,
+            attributes: ThinVec::new(),
+            docs: None,
+        };
+        self.rare.as_deref().unwrap_or(&NONE)
+    }
 }
 
 impl Field {

@@ -7,7 +7,7 @@ use thin_vec::ThinVec;
 
 use crate::ast::{
     Attribute, Binary, Clause, Compare, Decl, Docs, Element, Expr, ExprKind, Field, File, Ident,
-    Import, Label, Marker, Part, Span, Unary,
+    Import, Label, Marker, Part, Rare, Span, Unary,
 };
 use crate::bound;
 use crate::parser::SyntaxError;
@@ -215,19 +215,10 @@ impl Lower<'_> {
         let attributes = attributes.collect();
         let span = self.span(id);
         self.done.suspect |= name.is_some() || key_alias.is_some() || value_alias.is_some();
+        let docs = (!docs.lines.is_empty()).then(|| Box::new(docs));
         let (alias, key_alias) = (name.map(Box::new), key_alias.map(Box::new));
-        Some(Field {
-            alias,
-            label,
-            marker,
-            key_alias,
-            value_alias,
-            value,
-            attributes,
-            docs: (!docs.lines.is_empty()).then(|| Box::new(docs)),
-            span,
-            label_span,
-        })
+        let rare = Rare { alias, key_alias, value_alias, attributes, docs }.boxed();
+        Some(Field { label, marker, value, rare, span, label_span })
     }
 
     fn label(&mut self, id: NodeId) -> Label {

@@ -73,13 +73,13 @@ impl Compiler<'_> {
         let mut labels = Vec::new();
         for (at, decl) in decls.iter_mut().enumerate() {
             let Decl::Field(field) = decl else { continue };
+            if field.alias.is_none() && field.key_alias.is_none() {
+                continue;
+            }
             let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &mut field.label
             else {
                 continue;
             };
-            if field.alias.is_none() && field.key_alias.is_none() {
-                continue;
-            }
             let label = self.expr(label);
             labels.push((at, label));
             if let Some(alias) = &field.alias {
@@ -236,7 +236,7 @@ impl Compiler<'_> {
             }
             let label = self.expr(pattern);
             let mut names = Map::default();
-            let key = alias.take().or(field.key_alias.take());
+            let key = alias.take().or_else(|| field.rare.as_mut()?.key_alias.take());
             if let Some(key) = &key {
                 names.insert(key.name.clone(), Named::PatternName);
             }
@@ -256,7 +256,10 @@ impl Compiler<'_> {
             }
             _ => DeclLabel::Fixed(self.program.labels.identifier("_")),
         };
-        let (docs, attributes) = (field.docs.take(), std::mem::take(&mut field.attributes));
+        let (docs, attributes) = match &mut field.rare {
+            Some(rare) => (rare.docs.take(), std::mem::take(&mut rare.attributes)),
+            None => Default::default(),
+        };
         let notes = if docs.is_none() && attributes.is_empty() {
             0
         } else {
@@ -295,8 +298,8 @@ impl Compiler<'_> {
             _ => None,
         };
         let mut names = Map::default();
-        let aliases = [matched, field.value_alias.as_ref()];
-        for alias in aliases.into_iter().flatten() {
+        let aliases = [matched, field.value_alias.as_ref()].map(|it| it.cloned());
+        for alias in aliases.iter().flatten() {
             names.insert(alias.name.clone(), Named::Variable(0));
         }
         if names.is_empty() {
@@ -308,7 +311,7 @@ impl Compiler<'_> {
         if !self.program.lenient {
             // It is told of where the field stands.
             let step = self.path.pop();
-            for alias in aliases.into_iter().flatten() {
+            for alias in aliases.iter().flatten() {
                 self.unreferenced(alias, self.alias_span(field, alias), &used);
             }
             self.path.extend(step);
