@@ -151,7 +151,7 @@ impl Evaluator {
             || one.is_struct != other.is_struct
             // What is open by `...` says no more than what is open without.
             || one.is_list && one.open != other.open
-            || one.closed_length != other.closed_length
+            || one.closed_length() != other.closed_length()
             || one.arcs.len() != other.arcs.len()
         {
             return false;

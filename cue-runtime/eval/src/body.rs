@@ -1,6 +1,7 @@
 //! What is known of a vertex besides a scalar: fields, elements, tests, alternatives. Most vertices are
-//! scalars, which take no room for it.
+//! scalars, which take no room for it, and most structs and lists have fields and no more.
 
+use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 
 use cue_map::Set;
@@ -10,18 +11,24 @@ use crate::members::Arcs;
 use crate::program::{At, ExprId, Label};
 use crate::thin::Thin;
 
-/// A vertex dereferences to it.
+/// A vertex dereferences to it, and it to the rest.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
+    pub(crate) arcs: Arcs,
+    pub(crate) placed: Thin<Placed>,
     pub(crate) tests: Thin<(Test, At)>,
-    /// Length that a closed list literal demands.
-    pub(crate) closed_length: Option<u32>,
+    /// One more than the length that a closed list literal demands.
+    closed: Option<NonZeroU32>,
     /// Of all list literals.
     pub(crate) longest: u32,
+    seldom: Option<Box<Seldom>>,
+}
+
+/// What few of them have.
+#[derive(Clone, Debug)]
+pub(crate) struct Seldom {
     pub(crate) rest: Thin<Rest>,
-    pub(crate) arcs: Arcs,
     pub(crate) patterns: Thin<Pattern>,
-    pub(crate) placed: Thin<Placed>,
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
     pub(crate) named: Option<Box<Set<Label>>>,
     pub(crate) choice: Option<Box<Choice>>,
@@ -31,20 +38,24 @@ pub(crate) struct Body {
 
 impl Body {
     const EMPTY: Self = Self {
-        tests: Thin::new(),
-        closed_length: None,
-        longest: 0,
-        rest: Thin::new(),
         arcs: Arcs::new(),
-        patterns: Thin::new(),
         placed: Thin::new(),
-        named: None,
-        choice: None,
-        picks: Thin::new(),
+        tests: Thin::new(),
+        closed: None,
+        longest: 0,
+        seldom: None,
     };
-}
 
-impl Body {
+    /// Length that a closed list literal demands.
+    pub(crate) fn closed_length(&self) -> Option<u32> {
+        self.closed.map(|it| it.get() - 1)
+    }
+
+    /// A list literal demands a length.
+    pub(crate) fn close_at(&mut self, length: u32) {
+        self.closed = Some(NonZeroU32::MIN.saturating_add(length));
+    }
+
     /// Whether a literal with comprehensions names a field.
     pub(crate) fn is_named(&self, label: Label) -> bool {
         self.named.as_ref().is_some_and(|it| it.contains(&label))
@@ -52,12 +63,23 @@ impl Body {
 
     /// Takes in what a literal names, behind what is there.
     pub(crate) fn name(&mut self, labels: &[Label]) {
+        let known = match &self.named {
+            Some(all) if !all.is_empty() => Vec::new(),
+            _ => self.arcs.iter().map(|it| it.label).collect(),
+        };
         let all = self.named.get_or_insert_default();
-        if all.is_empty() {
-            all.extend(self.arcs.iter().map(|it| it.label));
-        }
-        all.extend(labels.iter().copied());
+        all.extend(known.into_iter().chain(labels.iter().copied()));
     }
+}
+
+impl Seldom {
+    const EMPTY: Self = Self {
+        rest: Thin::new(),
+        patterns: Thin::new(),
+        named: None,
+        choice: None,
+        picks: Thin::new(),
+    };
 }
 
 /// Allocated when something is first put into it.
@@ -66,6 +88,25 @@ pub(crate) struct Lazy(Option<Box<Body>>);
 
 /// What is read of those that have none.
 static EMPTY: Body = Body::EMPTY;
+
+/// The same of those that have nothing of it.
+static NONE: Seldom = Seldom::EMPTY;
+
+impl Deref for Body {
+    type Target = Seldom;
+
+    #[inline]
+    fn deref(&self) -> &Seldom {
+        self.seldom.as_deref().unwrap_or(&NONE)
+    }
+}
+
+impl DerefMut for Body {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Seldom {
+        self.seldom.get_or_insert_with(|| Box::new(Seldom::EMPTY))
+    }
+}
 
 impl Deref for Vertex {
     type Target = Body;

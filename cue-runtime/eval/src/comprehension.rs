@@ -305,7 +305,7 @@ impl Evaluator {
             // Up to v0.14 a list of its own elements has none.
             let bare = self.program.lenient && on == id && vertex.arcs.is_empty();
             let done = vertex.state == State::Done || bare;
-            if vertex.closed_length.is_some() || last && done {
+            if vertex.closed_length().is_some() || last && done {
                 return Ok(());
             }
             format!("cannot range over {} (incomplete type list)", self.source_at(at))

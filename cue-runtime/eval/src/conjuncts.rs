@@ -47,7 +47,9 @@ impl Evaluator {
             Source::Vertex(target) => {
                 // Of what is left of a choice only that.
                 let picks = self.heap.get(self.follow(target)).picks.clone();
-                self.heap.get_mut(id).picks.extend(picks);
+                if !picks.is_empty() {
+                    self.heap.get_mut(id).picks.extend(picks);
+                }
                 self.take_vertex(id, target, &conjunct, work);
             }
             Source::Expr(expr, env) => {

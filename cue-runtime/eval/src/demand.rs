@@ -355,7 +355,7 @@ impl Evaluator {
     /// Whether a list is being made, and it is not known yet how long it will be (S-32).
     pub(crate) fn is_being_listed(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        vertex.state == State::Running && vertex.is_list && vertex.closed_length.is_none()
+        vertex.state == State::Running && vertex.is_list && vertex.closed_length().is_none()
     }
 
     /// Two errors as one.

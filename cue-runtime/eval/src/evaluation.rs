@@ -570,7 +570,7 @@ impl Evaluation {
     pub fn is_open_list(&mut self, id: VertexId) -> bool {
         let id = self.evaluator.unify(id);
         let id = self.evaluator.default_of(id).unwrap_or(id);
-        self.evaluator.heap.get(id).closed_length.is_none()
+        self.evaluator.heap.get(id).closed_length().is_none()
     }
 
     /// Whether a struct says with `...` that it takes any field.

@@ -92,7 +92,7 @@ impl Evaluation {
         let arcs = it.ordered(shown);
         if it.heap.get(shown).is_list {
             node.length = Some(it.elements(shown).len());
-            node.open_list = it.heap.get(shown).closed_length.is_none();
+            node.open_list = it.heap.get(shown).closed_length().is_none();
         }
         for arc in arcs {
             let kind = it.labels.kind(arc.label);

@@ -74,14 +74,14 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         // A list has as many vertices, so that 32 bits are enough.
         let length = u32::try_from(length).unwrap_or(u32::MAX);
-        let other = match vertex.closed_length {
+        let other = match vertex.closed_length() {
             Some(closed) if closed < length || closed > length && !open => Some(closed),
             None if !open && vertex.longest > length => Some(vertex.longest),
             _ => None,
         };
         vertex.longest = vertex.longest.max(length);
-        if !open && vertex.closed_length.is_none() {
-            vertex.closed_length = Some(length);
+        if !open && vertex.closed_length().is_none() {
+            vertex.close_at(length);
         }
         if let Some(other) = other {
             let (short, long) = (other.min(length), other.max(length));

@@ -571,7 +571,7 @@ impl Evaluator {
             .map(|it| it.vertex)
             .collect();
         // Evaluated, what more may follow is not shown.
-        let open = vertex.closed_length.is_none() && style == Style::Definition;
+        let open = vertex.closed_length().is_none() && style == Style::Definition;
         let rest = vertex.rest.first().map(|it| (it.value, it.env));
         out.push('[');
         later.lists += 1;

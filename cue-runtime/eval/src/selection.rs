@@ -659,8 +659,9 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         vertex.is_list = true;
         vertex.kinds = Kinds::LIST;
-        vertex.longest = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-        vertex.closed_length = Some(vertex.longest);
+        let length = u32::try_from(elements.len()).unwrap_or(u32::MAX);
+        vertex.longest = length;
+        vertex.close_at(length);
         // A budget that is used up stays so.
         let _ = self.charge(shared);
     }

@@ -66,7 +66,9 @@ impl Evaluator {
                 let narrowed = (from.narrowed != 0).then(|| self.narrowed(target));
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
-                vertex.choice = choice;
+                if choice.is_some() {
+                    vertex.choice = choice;
+                }
                 if let Some(narrowed) = narrowed {
                     self.note_narrowed(id, narrowed);
                 }

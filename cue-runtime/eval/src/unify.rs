@@ -310,8 +310,10 @@ impl Evaluator {
             self.heap.get_mut(id).fault = None;
             if self.choose(id, &work.disjunctions).is_some() || self.heap.get(id).fault.is_none() {
                 let vertex = self.heap.get_mut(id);
-                (vertex.choice, vertex.forward) = (None, None);
-                vertex.fault = own;
+                if vertex.choice.is_some() {
+                    vertex.choice = None;
+                }
+                (vertex.forward, vertex.fault) = (None, own);
             }
         } else if !work.disjunctions.is_empty() && self.heap.get(id).fault.is_none() {
             self.note_left(id, Left::Some);

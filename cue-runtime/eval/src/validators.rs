@@ -231,7 +231,9 @@ impl Evaluator {
                     format!("invalid value {value} (does not satisfy {call}): {}", error.message);
                 // More elements or fields may come (S-18).
                 let open = match function.run {
-                    Run::Evaluator(Special::MinItems) => self.heap.get(id).closed_length.is_none(),
+                    Run::Evaluator(Special::MinItems) => {
+                        self.heap.get(id).closed_length().is_none()
+                    }
                     Run::Evaluator(Special::MinFields) => match rest.first() {
                         Some(Datum::Number(least)) => {
                             self.may_grow(id, least.to_i64().unwrap_or(i64::MAX))
@@ -463,7 +465,7 @@ impl Evaluator {
                 }
                 Datum::fields(fields)
             }
-            None if vertex.is_list && vertex.closed_length.is_some() => {
+            None if vertex.is_list && vertex.closed_length().is_some() => {
                 let elements = self.elements(real);
                 Datum::list(elements.into_iter().map(|it| self.looked_at(it, depth + 1)).collect())
             }

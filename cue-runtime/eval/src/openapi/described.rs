@@ -398,7 +398,7 @@ impl Document<'_> {
             Some(rest) => self.describe(rest, None)?.into_datum(),
             None => Datum::fields(Vec::new()),
         };
-        let open = self.it.heap.get(id).closed_length.is_none();
+        let open = self.it.heap.get(id).closed_length().is_none();
         if elements.is_empty() {
             if open {
                 said.also("items", rest);

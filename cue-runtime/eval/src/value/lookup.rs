@@ -79,7 +79,7 @@ impl Evaluation {
             Selector::AnyField => return !it.is_closed_struct(real),
             Selector::Index(index) => {
                 let vertex = it.heap.get(real);
-                let Some(length) = vertex.closed_length else { return true };
+                let Some(length) = vertex.closed_length() else { return true };
                 return *index < u64::from(length);
             }
             // Definitions and hidden fields do not close (C rules).

@@ -98,8 +98,8 @@ impl Evaluator {
         depth: u32,
     ) -> bool {
         let (wide, narrow) = (self.elements(general), self.elements(special));
-        let open = self.heap.get(general).closed_length.is_none();
-        let longer = self.heap.get(special).closed_length.is_none();
+        let open = self.heap.get(general).closed_length().is_none();
+        let longer = self.heap.get(special).closed_length().is_none();
         if narrow.len() < wide.len() || !open && (longer || narrow.len() > wide.len()) {
             why.push("list length mismatch".into());
             return false;
