@@ -100,7 +100,7 @@ impl Evaluator {
 
     /// What is said of a value, as it is written.
     fn conjuncts_text(&mut self, id: VertexId) -> String {
-        let sources = self.heap.get(id).conjuncts.iter().map(|it| it.source().clone());
+        let sources = self.heap.get(id).conjuncts.iter().map(|it| it.source());
         let sources: Vec<Source> = sources.collect();
         let texts: Vec<String> = (sources.into_iter())
             .map(|source| match source {

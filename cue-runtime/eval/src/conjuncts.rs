@@ -38,7 +38,7 @@ impl Evaluator {
     }
 
     pub(crate) fn take_now(&mut self, id: VertexId, conjunct: Conjunct, work: &mut Work) {
-        match conjunct.source().clone() {
+        match conjunct.source() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
                 let (spot, groups) = (conjunct.spot, &conjunct.groups);

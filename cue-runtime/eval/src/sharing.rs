@@ -172,7 +172,7 @@ impl Evaluator {
         let mut way = SmallVec::new();
         let mut place = id;
         for _ in 0..MOST_SHARED {
-            let expr = self.heap.get(place).conjuncts.first().map(|it| it.source().clone());
+            let expr = self.heap.get(place).conjuncts.first().map(|it| it.source());
             if let Some(Source::Expr(expr, _)) = expr {
                 if matches!(self.program.code(expr), Code::Let { .. }) {
                     way.push(self.program.at(expr));

@@ -276,3 +276,25 @@ impl Placed {
         is_of_value(self.firing)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_hold_is_the_same_in_two_words() {
+        let mut heap = Heap::new();
+        let (expr, env) = (ExprId::at(5), EnvId::at(0));
+        let vertex = heap.vertex(None, None);
+        let Source::Data(data) = heap.keep_data(Datum::Null, 0) else {
+            panic!("data is a source of its own");
+        };
+        let unpacked = |it| Packed::from(it).unpacked();
+        assert!(
+            matches!(unpacked(Source::Expr(expr, env)), Source::Expr(e, s) if e == expr && s == env)
+        );
+        assert!(matches!(unpacked(Source::Data(data)), Source::Data(it) if it == data));
+        assert!(matches!(unpacked(Source::Vertex(vertex)), Source::Vertex(it) if it == vertex));
+        assert_eq!(size_of::<Packed>(), 8);
+    }
+}

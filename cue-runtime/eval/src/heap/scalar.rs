@@ -74,3 +74,26 @@ impl Heap {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heap::Source;
+
+    #[test]
+    fn a_scalar_is_found_where_it_is() {
+        let mut heap = Heap::new();
+        let at = At { source: 3, ..At::default() };
+        let kept = heap.keep(Datum::count(7), at);
+        let Source::Data(data) = heap.keep_data(Datum::Bool(true), 9) else {
+            panic!("data is a source of its own");
+        };
+        assert!(
+            matches!(heap.found(kept), Found::Kept(it, place) if *it == Datum::count(7) && place == at)
+        );
+        assert!(matches!(heap.found(ScalarId::data(data)), Found::Data(Datum::Bool(true), 9)));
+        let expr = ExprId::at(41);
+        assert!(matches!(heap.found(ScalarId::written(expr)), Found::Written(it) if it == expr));
+        assert_eq!(size_of::<Option<ScalarId>>(), 4);
+    }
+}

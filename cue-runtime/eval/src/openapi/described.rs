@@ -370,7 +370,7 @@ impl Document<'_> {
         literals: &[EnvId],
     ) -> Option<(VertexId, Presence)> {
         let sources: Vec<Source> =
-            self.it.heap.get(arc.vertex).conjuncts.iter().map(|it| it.source().clone()).collect();
+            self.it.heap.get(arc.vertex).conjuncts.iter().map(|it| it.source()).collect();
         let all = sources.len();
         let is_own = |it: &Source| match it {
             Source::Expr(_, env) => self.owner(*env, literals) == Some(own),
