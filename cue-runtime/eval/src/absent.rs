@@ -1,6 +1,8 @@
 //! The comparison with bottom (cue-semantics.md section 6), and what is asked again once all is done
 //! because it was answered before all was said (S-46).
 
+use cue_syntax::ast::Compare;
+
 use crate::ahead::Asks;
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
@@ -27,6 +29,21 @@ enum Found {
 }
 
 impl Evaluator {
+    /// The operand of a comparison with bottom, if it is one.
+    pub(crate) fn asked_whether_there(
+        &self,
+        operator: Compare,
+        left: ExprId,
+        right: ExprId,
+    ) -> Option<ExprId> {
+        let bottom = |expr| matches!(self.program.code(expr), Code::Bottom);
+        match operator {
+            Compare::Equal | Compare::NotEqual if bottom(right) => Some(left),
+            Compare::Equal | Compare::NotEqual if bottom(left) => Some(right),
+            _ => None,
+        }
+    }
+
     /// `x == _|_` (cue-semantics.md section 6; corrections 2): types and bounds are absent, `_`,
     /// choices and structs whatever is in them are present.
     pub(crate) fn is_absent(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {

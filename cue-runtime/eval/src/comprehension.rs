@@ -128,10 +128,19 @@ impl Evaluator {
         match first {
             ClauseCode::If(condition) => {
                 let at = self.program.at(body);
-                if self.read_through(at, |it| it.condition(*condition, env))? {
-                    return self.clauses(rest, body, env, out);
+                if !self.read_through(at, |it| it.condition(*condition, env))? {
+                    return Ok(());
                 }
-                Ok(())
+                let asks = match *self.program.code(*condition) {
+                    Code::Compare(operator, left, right) => {
+                        self.asked_whether_there(operator, left, right)
+                    }
+                    _ => None,
+                };
+                match asks {
+                    Some(_) => self.asking_what_is_made(|it| it.clauses(rest, body, env, out)),
+                    None => self.clauses(rest, body, env, out),
+                }
             }
             ClauseCode::Try(value) => {
                 let outside = std::mem::replace(&mut self.missed, false);

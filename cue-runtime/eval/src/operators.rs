@@ -34,16 +34,9 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Value {
-        let bottom = |expr| matches!(self.program.code(expr), Code::Bottom);
-        if matches!(operator, Compare::Equal | Compare::NotEqual) && (bottom(left) || bottom(right))
-        {
-            let operand = if bottom(right) { left } else { right };
+        if let Some(operand) = self.asked_whether_there(operator, left, right) {
             let before = std::mem::replace(&mut self.early, false);
-            // That something is not there has to stay so: it is asked of what is made.
-            let nowhere = self.nowhere;
-            self.nowhere = nowhere.filter(|_| operator == Compare::NotEqual);
-            let absent = self.is_absent(operand, env);
-            self.nowhere = nowhere;
+            let absent = self.asking_what_is_made(|it| it.is_absent(operand, env));
             if self.early && matches!(absent, Ok(true)) {
                 self.remember(operand, env);
             }

@@ -71,6 +71,17 @@ impl Evaluator {
         *self.nowhere.get_or_insert_with(|| self.heap.vertex(None, None))
     }
 
+    /// Asks at the value that `close` gives: what waits for whether something is there is done once that is made.
+    pub(crate) fn asking_what_is_made<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = self.place;
+        if self.nowhere == Some(outside) {
+            self.place = self.current;
+        }
+        let answer = ask(self);
+        self.place = outside;
+        answer
+    }
+
     /// Whether a value is the one that `close` gives, of which guards, sources and labels in what that is called with
     /// know nothing: it is made when they are done.
     pub(crate) fn is_unmade(&self, id: VertexId) -> bool {
