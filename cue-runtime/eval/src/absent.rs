@@ -9,7 +9,7 @@ use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
-use crate::program::{Code, Declaration, ExprId, ListElement};
+use crate::program::{ClauseCode, Code, Declaration, ExprId, ListElement, Program};
 
 /// What was found before all was said.
 pub(crate) struct Answer {
@@ -28,7 +28,7 @@ enum Found {
     Default(VertexId, Datum, FaultId),
 }
 
-impl Evaluator {
+impl Program {
     /// The operand of a comparison with bottom, if it is one.
     pub(crate) fn asked_whether_there(
         &self,
@@ -36,7 +36,7 @@ impl Evaluator {
         left: ExprId,
         right: ExprId,
     ) -> Option<ExprId> {
-        let bottom = |expr| matches!(self.program.code(expr), Code::Bottom);
+        let bottom = |expr| matches!(self.code(expr), Code::Bottom);
         match operator {
             Compare::Equal | Compare::NotEqual if bottom(right) => Some(left),
             Compare::Equal | Compare::NotEqual if bottom(left) => Some(right),
@@ -44,6 +44,19 @@ impl Evaluator {
         }
     }
 
+    /// Whether a clause is a guard that asks whether something is there.
+    pub(crate) fn asks_whether_there(&self, clause: &ClauseCode) -> bool {
+        let ClauseCode::If(condition) = clause else { return false };
+        match *self.code(*condition) {
+            Code::Compare(operator, left, right) => {
+                self.asked_whether_there(operator, left, right).is_some()
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Evaluator {
     /// `x == _|_` (cue-semantics.md section 6; corrections 2): types and bounds are absent, `_`,
     /// choices and structs whatever is in them are present.
     pub(crate) fn is_absent(&mut self, expr: ExprId, env: EnvId) -> Result<bool, FaultId> {

@@ -131,15 +131,9 @@ impl Evaluator {
                 if !self.read_through(at, |it| it.condition(*condition, env))? {
                     return Ok(());
                 }
-                let asks = match *self.program.code(*condition) {
-                    Code::Compare(operator, left, right) => {
-                        self.asked_whether_there(operator, left, right)
-                    }
-                    _ => None,
-                };
-                match asks {
-                    Some(_) => self.asking_what_is_made(|it| it.clauses(rest, body, env, out)),
-                    None => self.clauses(rest, body, env, out),
+                match self.program.asks_whether_there(first) {
+                    true => self.asking_what_is_made(|it| it.clauses(rest, body, env, out)),
+                    false => self.clauses(rest, body, env, out),
                 }
             }
             ClauseCode::Try(value) => {

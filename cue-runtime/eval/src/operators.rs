@@ -34,7 +34,7 @@ impl Evaluator {
         env: EnvId,
         at: At,
     ) -> Value {
-        if let Some(operand) = self.asked_whether_there(operator, left, right) {
+        if let Some(operand) = self.program.asked_whether_there(operator, left, right) {
             let before = std::mem::replace(&mut self.early, false);
             let absent = self.asking_what_is_made(|it| it.is_absent(operand, env));
             if self.early && matches!(absent, Ok(true)) {

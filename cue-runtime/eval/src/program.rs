@@ -192,6 +192,8 @@ pub(crate) struct StructLiteral {
     pub(crate) has_embeds: bool,
     /// It is the body of a comprehension that embeds what may be another value in each round.
     pub(crate) varies: bool,
+    /// It is the body of a comprehension that asks first whether something is there.
+    pub(crate) asked: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
     /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.

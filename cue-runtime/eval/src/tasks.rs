@@ -64,11 +64,32 @@ impl Evaluator {
 
     /// Where it is told what is wrong with guards, sources and labels of a literal in these groups: the argument of
     /// `close` is a value of its own, at no path (cue-errors 3.3).
-    fn told_at(&mut self, groups: &Groups) -> VertexId {
+    fn told_at(&mut self, groups: &Groups, env: EnvId) -> VertexId {
         if self.close_calls.is_empty() || !groups.iter().any(|it| self.close_calls.contains(it)) {
             return self.place;
         }
+        if self.is_behind_a_question(env) {
+            return self.place;
+        }
         *self.nowhere.get_or_insert_with(|| self.heap.vertex(None, None))
+    }
+
+    /// Whether what stands in an environment is there only if a guard found whether something is there.
+    fn is_behind_a_question(&self, env: EnvId) -> bool {
+        let (mut next, mut at) = (Some(env), None);
+        while let Some(env) = next {
+            let it = &self.heap.envs[env];
+            if let EnvKind::Struct(vertex, _, literal) = it.kind {
+                if *at.get_or_insert(vertex) != vertex {
+                    return false;
+                }
+                if self.program.structs[literal as usize].asked {
+                    return true;
+                }
+            }
+            next = it.parent;
+        }
+        false
     }
 
     /// Asks at the value that `close` gives: what waits for whether something is there is done once that is made.
@@ -120,7 +141,7 @@ impl Evaluator {
     /// The label of a field; what is wrong with it is told of where its value is.
     pub(crate) fn label_of(&mut self, field: &Computed) -> Result<Label, FaultId> {
         let outside = self.place;
-        self.place = self.told_at(&field.groups);
+        self.place = self.told_at(&field.groups, field.env);
         let (label, env, value) = (field.label, field.env, field.value);
         let label = match self.refers_at(label) {
             Some(_) => self.computed_label(label, env, value),
@@ -248,7 +269,7 @@ impl Evaluator {
     ) -> bool {
         self.tentative = None;
         let outside = self.place;
-        self.place = self.told_at(&pending.groups);
+        self.place = self.told_at(&pending.groups, pending.env);
         let mut yields = self.yields(pending.index, pending.env);
         // What goes round does so by the field.
         if let Err(fault) = &mut yields {

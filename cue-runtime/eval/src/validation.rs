@@ -151,9 +151,16 @@ impl Evaluation {
         };
         let mut apart = Self::start(it.program.clone(), &[], left);
         let root = apart.evaluator.root;
-        let conjuncts = it.heap.get(it.root).conjuncts.clone();
+        let mut conjuncts = it.heap.get(it.root).conjuncts.clone();
         if conjuncts.iter().any(|it| matches!(it.source(), Source::Vertex(_))) {
             return None;
+        }
+        // Data is kept by each evaluation for itself.
+        for conjunct in &mut conjuncts {
+            if let Source::Data(data) = conjunct.source() {
+                let datum = it.heap.data(data).clone();
+                conjunct.source = apart.evaluator.heap.keep_data(datum, it.heap.spot(data)).into();
+            }
         }
         apart.evaluator.heap.get_mut(root).conjuncts = conjuncts;
         apart.evaluator.ahead.copies = true;

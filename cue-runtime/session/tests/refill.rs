@@ -207,6 +207,24 @@ fn what_is_wrong_in_a_filling_changes_nothing() {
 /// second all of the memory (errors of choices within choices, each with those of all others) before no
 /// choice was made within what it is of: it is a value.
 #[test]
+fn what_is_wrong_is_looked_for_once_more_beside_data() {
+    for text in [
+        "context: _\n#D: {v: int, w: {b: v & <0}}\nx: (#D & {v: 1}).w\ny: x\n",
+        "context: _\n#D: {v: int, w: {b: v & <0}}\nx: {k: (#D & {v: 1}).w, l: k}\n",
+        "context: _\n#D: {c: #E}\n#E: {b: 1 & 2}\nx: #D\ny: x.c\n",
+        "context: _\n#D: {c: {b: >3}, d: c}\nx: #D & {c: b: 1}\n",
+    ] {
+        let mut session = start(text);
+        let wrong = session.validate("", Concreteness::Optional).expect("the sandbox is well");
+        assert!(!wrong.is_empty(), "{text}");
+        assert_eq!(
+            session.json_lenient("context.name").expect("it is there").as_deref(),
+            Some("\"n\"")
+        );
+    }
+}
+
+#[test]
 fn what_has_no_end_once_it_is_filled_ends() {
     let rounds = r#"
 a: e & {x: e & {x: *2 | int}}

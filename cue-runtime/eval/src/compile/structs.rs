@@ -395,10 +395,12 @@ impl Compiler<'_> {
         let otherwise = otherwise.map(|it| self.expr(it));
         let (closes, varies) = (self.closing > first, self.varying > first);
         let at = At { source: self.source, span };
+        let asked = codes.iter().any(|it| self.program.asks_whether_there(it));
         let clauses = codes.into();
-        if let (true, Code::Struct(literal)) = (varies, self.program.code(body)) {
-            let literal = *literal as usize;
-            self.program.structs[literal].varies = true;
+        if let Code::Struct(literal) = *self.program.code(body) {
+            let literal = &mut self.program.structs[literal as usize];
+            literal.varies |= varies;
+            literal.asked |= asked;
         }
         let says = self.program.body(body, otherwise);
         let code = ComprehensionCode { clauses, at, body, on_trial, otherwise, closes, says };
