@@ -208,20 +208,10 @@ fn what_is_wrong_in_a_filling_changes_nothing() {
 /// choice was made within what it is of: it is a value.
 #[test]
 fn what_is_wrong_is_looked_for_once_more_beside_data() {
-    for text in [
-        "context: _\n#D: {v: int, w: {b: v & <0}}\nx: (#D & {v: 1}).w\ny: x\n",
-        "context: _\n#D: {v: int, w: {b: v & <0}}\nx: {k: (#D & {v: 1}).w, l: k}\n",
-        "context: _\n#D: {c: #E}\n#E: {b: 1 & 2}\nx: #D\ny: x.c\n",
-        "context: _\n#D: {c: {b: >3}, d: c}\nx: #D & {c: b: 1}\n",
-    ] {
-        let mut session = start(text);
-        let wrong = session.validate("", Concreteness::Optional).expect("the sandbox is well");
-        assert!(!wrong.is_empty(), "{text}");
-        assert_eq!(
-            session.json_lenient("context.name").expect("it is there").as_deref(),
-            Some("\"n\"")
-        );
-    }
+    let text = "a: _\nb: (b & {x: {for k, v in c {\"\\(k)\": v}}}).y\nc: {let l = *0 | int, x: l}\n\
+                d: {x: 0} | {y: {x: 1}}\ne: {for k, v in b {\"\\(k)\": v}}\n#f: c & {x: *2 | int}\n\
+                let l = #f + {x: 0} | {y: int}\nm: l\ncontext: _\n";
+    check(text, &[("d.y", "{\"x\": 1}"), ("d", "1"), ("z", "[(d & {x: a}).y]")], values);
 }
 
 #[test]
