@@ -45,7 +45,7 @@ impl Evaluator {
                 Narrowed { by: By::Scalar, at, via: vertex.scalar_via }
             }
             number if number & BY_EXPR != 0 => {
-                let expr = ExprId::at((number & !BY_EXPR) as usize - 1);
+                let expr = ExprId::unmarked(number, BY_EXPR);
                 Narrowed { by: By::Expr(expr), at: self.program.at(expr), via: vertex.kinds_via }
             }
             number => self.heap.narrowed[number as usize - 1].clone(),

@@ -46,6 +46,12 @@ impl ExprId {
         self.0 | bits
     }
 
+    /// What [`Self::marked`] was asked of.
+    #[inline]
+    pub(crate) fn unmarked(marked: u32, bits: u32) -> Self {
+        Self(NonZeroU32::new(marked & !bits).unwrap_or(NonZeroU32::MIN))
+    }
+
     /// Its place.
     #[inline]
     fn place(self) -> usize {

@@ -218,9 +218,7 @@ impl Evaluator {
         }
         refills.looked_through = self.heap.envs.len();
         for scope in &refills.scopes {
-            if let EnvKind::Struct(_, lets, _) = self.heap.envs[*scope].kind {
-                self.heap.envs.lets_mut(lets).fill(None);
-            }
+            self.heap.envs.fill_lets(*scope, None);
         }
     }
 }

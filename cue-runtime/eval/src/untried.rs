@@ -87,6 +87,7 @@ impl Evaluator {
 
     /// The alternatives of a value, if it has any: all of them.
     pub(crate) fn choice_of(&mut self, id: VertexId) -> Option<Choice> {
+        // What has none gets no room for one.
         self.heap.get(id).choice.as_ref()?;
         let choice = self.heap.get_mut(id).choice.as_mut()?;
         let untried = std::mem::take(&mut choice.untried);

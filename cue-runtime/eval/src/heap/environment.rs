@@ -119,6 +119,13 @@ impl Environments {
         lets.0.checked_sub(1).map_or(&mut [], |it| &mut self.lets[it as usize])
     }
 
+    /// Has all `let`s of a scope be that.
+    pub(crate) fn fill_lets(&mut self, env: EnvId, with: Option<VertexId>) {
+        if let EnvKind::Struct(_, lets, _) = self[env].kind {
+            self.lets_mut(lets).fill(with);
+        }
+    }
+
     /// Where one within `parent` leads to: as far as the last two ways together, if these are equally far, so that
     /// the ways of a chain are those of a skew binary number (Myers 1983).
     fn far_from(&self, parent: EnvId) -> EnvId {

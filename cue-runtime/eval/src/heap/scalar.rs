@@ -60,9 +60,7 @@ impl Heap {
     /// Where a scalar is.
     pub(crate) fn found(&self, id: ScalarId) -> Found<'_> {
         match id.0.get() {
-            written if written & WRITTEN != 0 => {
-                Found::Written(ExprId::at((written & !WRITTEN) as usize - 1))
-            }
+            written if written & WRITTEN != 0 => Found::Written(ExprId::unmarked(written, WRITTEN)),
             data if data & DATA != 0 => {
                 let (datum, spot) = &self.data[(data & !DATA) as usize - 1];
                 Found::Data(datum, *spot)

@@ -265,9 +265,7 @@ impl Search<'_> {
         let program = self.it.program.clone();
         let Some(literal) = program.structs.get(number as usize) else { return };
         let env = self.it.heap.envs.enter_struct(env, self.nowhere, number, literal.lets.len());
-        if let EnvKind::Struct(_, lets, _) = self.it.heap.envs[env].kind {
-            self.it.heap.envs.lets_mut(lets).fill(Some(self.nowhere));
-        }
+        self.it.heap.envs.fill_lets(env, Some(self.nowhere));
         if self.stays {
             literal.lets.iter().for_each(|it| self.below(it.value, env));
         }
