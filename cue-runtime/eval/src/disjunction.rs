@@ -117,12 +117,18 @@ impl Evaluator {
         // What contradicts as it is written has only to tell why, if nothing else holds.
         let ruled_out = self.ruled_out(id, disjunctions);
         let out = |pick: usize| ruled_out.get(pick).copied().unwrap_or(false);
+        let two_will_do = self.two_will_do(id, disjunctions);
+        let mut untried = false;
         let picks = 0..disjunction.marks.len();
         for pick in picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it))) {
             if admitted.get(pick) == Some(&Some(false)) {
                 continue;
             }
             if out(pick) && made.choice.all.len() > unknown.len() {
+                break;
+            }
+            if two_will_do && made.choice.all.len() > unknown.len() + 1 {
+                untried = true;
                 break;
             }
             let mark = &disjunction.marks[pick];
@@ -167,6 +173,7 @@ impl Evaluator {
             }
             match self.heap.get(candidate).choice.clone() {
                 Some(inner) => {
+                    untried |= !inner.untried.is_empty();
                     nested |= !inner.defaults.is_empty();
                     for each in &inner.all {
                         let own = inner.defaults.is_empty() || inner.defaults.contains(each);
@@ -225,7 +232,12 @@ impl Evaluator {
                     self.heap.get_mut(id).forward = Some(only);
                 }
             }
-            _ => self.heap.get_mut(id).choice = Some(Box::new(choice)),
+            _ => {
+                if untried {
+                    choice.untried = disjunctions.to_vec();
+                }
+                self.heap.get_mut(id).choice = Some(Box::new(choice));
+            }
         }
         None
     }
@@ -352,6 +364,9 @@ impl Evaluator {
         let mut all = self.heap.get(id).picks.clone();
         all.extend(picks.iter().copied());
         self.heap.get_mut(candidate).picks = all;
+        if self.tried_all.contains(&id.number()) {
+            self.tried_all.insert(candidate.number());
+        }
         if let Some(group) = self.definitions.get(&id.number()).copied() {
             self.definitions.insert(candidate.number(), group);
         }

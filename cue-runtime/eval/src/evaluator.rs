@@ -178,6 +178,8 @@ pub(crate) struct Evaluator {
     pub(crate) comparing: Vec<(At, EnvId)>,
     /// Vertices whose alternatives all failed.
     pub(crate) exhausted: Set<u32>,
+    /// Values of which every alternative is tried.
+    pub(crate) tried_all: Set<u32>,
     /// Vertices that have failed before any of their alternatives was tried.
     pub(crate) spoiled: Set<u32>,
     /// Alternatives that have fields which are not allowed.
@@ -300,6 +302,7 @@ impl Evaluator {
             checking: Vec::new(),
             comparing: Vec::new(),
             exhausted: Set::default(),
+            tried_all: Set::default(),
             spoiled: Set::default(),
             checked: None,
             asked_early: Set::default(),
@@ -692,14 +695,15 @@ impl Evaluator {
     /// The name of a `let` whose value a vertex is.
     pub(crate) fn let_name(&self, id: VertexId) -> Option<Label> {
         // It begins as what is written, where the others of its struct are.
-        let Source::Expr(_, env) = self.heap.get(id).conjuncts.first()?.source() else {
+        let Source::Expr(value, env) = self.heap.get(id).conjuncts.first()?.source() else {
             return None;
         };
         let EnvKind::Struct(_, lets, literal) = self.heap.envs[env].kind else {
             return None;
         };
-        let index = self.heap.envs.lets(lets).iter().position(|it| *it == Some(id))?;
-        Some(self.program.structs[literal as usize].lets[index].name)
+        let all = &self.program.structs[literal as usize].lets;
+        let index = all.binary_search_by_key(&value, |it| it.value).ok()?;
+        (self.heap.envs.lets(lets)[index] == Some(id)).then(|| all[index].name)
     }
 
     /// The value of a `let` of the literal that is so far out.

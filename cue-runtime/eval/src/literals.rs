@@ -619,7 +619,9 @@ impl Evaluator {
                 |it: &VertexId| self.heap.get(*it).placed.iter().any(|it| it.literal == literal);
             above.filter(has).take(MOST_LAPS + 1).count()
         };
-        if repeats(literal) <= MOST_LAPS {
+        // Of a value that has many literals each is looked at: where it cannot be, none is.
+        let deep = self.ancestors(id).nth(MOST_LAPS).is_some();
+        if !deep || repeats(literal) <= MOST_LAPS {
             return false;
         }
         // Data ends, and what it is checked against ends with it (S-62).

@@ -88,7 +88,8 @@ impl Evaluator {
         needed
     }
 
-    fn alternatives(&self, disjunction: &Disjunction) -> impl Iterator<Item = ExprId> {
+    /// Its alternatives as they are written.
+    pub(crate) fn alternatives(&self, disjunction: &Disjunction) -> impl Iterator<Item = ExprId> {
         let all = match self.program.code(disjunction.expr) {
             Code::Disjoin(all) => Some(&**all),
             _ => None,
@@ -97,7 +98,7 @@ impl Evaluator {
     }
 
     /// What an alternative declares that is a struct literal, or the name of one.
-    fn declarations(&self, expr: ExprId, of: &Disjunction) -> Option<&[Declaration]> {
+    pub(crate) fn declarations(&self, expr: ExprId, of: &Disjunction) -> Option<&[Declaration]> {
         let mut expr = expr;
         let from = of.sources.first().map(Conjunct::source);
         if let (Code::Field { up, label }, Some(Source::Expr(_, env))) =

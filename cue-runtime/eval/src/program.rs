@@ -194,6 +194,7 @@ pub(crate) struct LetCode {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StructLiteral {
     pub(crate) declarations: Vec<Declaration>,
+    /// In order: what stands later is compiled later.
     pub(crate) lets: ThinVec<LetCode>,
     pub(crate) has_embeds: bool,
     /// It is the body of a comprehension that embeds what may be another value in each round.

@@ -23,6 +23,11 @@ impl Spending {
     pub(crate) fn new(steps: u64) -> Self {
         Self { due: (steps / SAMPLES).saturating_add(1), samples: Vec::new() }
     }
+
+    /// Is due when so many steps are used up, if not before.
+    pub(crate) fn end_by(&mut self, steps: u64) {
+        self.due = self.due.min(steps.saturating_add(1));
+    }
 }
 
 impl Evaluator {

@@ -1,18 +1,27 @@
-//! Choices of which only the default was asked for: several disjunctions with a default each multiply,
-//! but the one result that is made of all the defaults is the default of the whole (D-2).
+//! Choices of which not every result was asked for. Several disjunctions with a default each multiply, but the one
+//! result that is made of all the defaults is the default of the whole (D-2). Without marks none is chosen as soon as
+//! two results hold: whether others do counts where they are looked at.
 
 use crate::alike::Alternatives;
 use crate::disjunction::{Mark, Tried};
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Disjunction, VertexId};
-use crate::program::{Code, ExprId};
+use crate::program::{Code, Declaration, ExprId};
 
 /// As many results are all tried at once: then all that fail say why.
 const FEW: usize = 16;
 
-/// Whether disjunctions have more results together than are tried at once.
+/// The same where no alternative is marked.
+const FEW_UNMARKED: usize = 4;
+
+/// How many results disjunctions have together.
+fn results(disjunctions: &[Disjunction]) -> usize {
+    disjunctions.iter().fold(1, |n: usize, it| n.saturating_mul(it.marks.len()))
+}
+
+/// Whether that is more than are tried at once.
 pub(crate) fn multiply(disjunctions: &[Disjunction]) -> bool {
-    disjunctions.iter().fold(1, |n: usize, it| n.saturating_mul(it.marks.len())) > FEW
+    results(disjunctions) > FEW
 }
 
 impl Evaluator {
@@ -85,6 +94,25 @@ impl Evaluator {
         Some(())
     }
 
+    /// Whether two results say all there is to know of a choice until somebody looks at it: each is a struct, and no
+    /// mark is among what they are made of.
+    pub(crate) fn two_will_do(&self, id: VertexId, disjunctions: &[Disjunction]) -> bool {
+        let unmarked = |pick: &(ExprId, u32)| match self.program.code(pick.0) {
+            Code::Disjoin(alternatives) => alternatives.iter().all(|it| !it.1),
+            _ => false,
+        };
+        let fields =
+            |it: &Declaration| !matches!(it, Declaration::Embed(_) | Declaration::Comprehension(_));
+        let structs = |of: &Disjunction| {
+            let mut all = self.alternatives(of);
+            all.all(|it| self.declarations(it, of).is_some_and(|it| it.iter().all(fields)))
+        };
+        results(disjunctions) > FEW_UNMARKED
+            && !self.tried_all.contains(&id.number())
+            && self.heap.get(id).picks.iter().all(unmarked)
+            && disjunctions.iter().all(|it| unmarked(&(it.expr, 0)) && structs(it))
+    }
+
     /// The alternatives of a value, if it has any: all of them.
     pub(crate) fn choice_of(&mut self, id: VertexId) -> Option<Choice> {
         // What has none gets no room for one.
@@ -93,6 +121,7 @@ impl Evaluator {
         let untried = std::mem::take(&mut choice.untried);
         if !untried.is_empty() {
             let before = std::mem::take(choice);
+            self.tried_all.insert(id.number());
             self.choose_all(id, &untried);
             let whole = self.heap.get_mut(id).choice.get_or_insert_default();
             if whole.all.is_empty() {

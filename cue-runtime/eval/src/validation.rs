@@ -124,6 +124,25 @@ impl Evaluation {
         found
     }
 
+    /// The same with so many steps and bytes beside what is used already. None where that does not do: nothing this
+    /// evaluation tells is of use then any more.
+    pub fn survey(
+        &mut self,
+        id: VertexId,
+        values: Concreteness,
+        (ticks, bytes): (u64, u64),
+    ) -> Option<Vec<Diagnostic>> {
+        let it = &mut self.evaluator;
+        let budget = it.budget;
+        it.budget.ticks = it.ticks.saturating_add(ticks).min(budget.ticks);
+        it.budget.bytes = it.used().saturating_add(bytes).min(budget.bytes);
+        it.spending.end_by(it.budget.ticks);
+        let found = self.validated_apart(id, values);
+        let spent = self.unread().or_else(|| self.spent());
+        self.evaluator.budget = budget;
+        spent.is_none().then_some(found)
+    }
+
     /// The same; what was shared is looked at once more where something is wrong.
     fn validated_apart(&mut self, id: VertexId, values: Concreteness) -> Vec<Diagnostic> {
         let found = self.validated(id, values);

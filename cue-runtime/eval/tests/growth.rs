@@ -220,6 +220,48 @@ fn a_choice_is_there_as_a_whole_when_it_is_asked_for() {
     assert_eq!(last.as_deref(), Ok(r#"{"y0":"y","y1":"y","y2":"y","y3":"y","y4":"y"}"#));
 }
 
+/// The errors of the whole, and the number of alternatives at a path, within a budget.
+fn sound_and_alternatives(text: &str, path: &str, ticks: u64) -> (Vec<String>, Option<usize>) {
+    let program = Arc::new(compile_text(text).expect("it compiles"));
+    let budget = Budget { ticks, depth: 400, bytes: 256 << 20 };
+    let mut it = Evaluation::start(program, &[], budget);
+    let root = it.find("").expect("it evaluates").expect("it is there");
+    let errors = it.validate(root, cue_eval::Concreteness::Optional);
+    let found = it.find(path).expect("it evaluates").expect("it is there");
+    let all = it.alternatives(found).map(|it| it.len());
+    (errors.into_iter().map(|it| it.message).collect(), all)
+}
+
+#[test]
+fn of_a_choice_that_nobody_looks_at_two_results_are_found() {
+    let none = Vec::<String>::new();
+    let plain = |at| format!("{{x{at}: {at}}} | {{y{at}: string}}");
+    let named = |at| format!("#X{at} | #Y{at}");
+    let mut names = String::new();
+    for at in 0..40 {
+        let _ = writeln!(names, "#X{at}: x{at}: int\n#Y{at}: y{at}: int");
+    }
+    for text in [one_of_each(40, plain, ""), names.clone() + &one_of_each(40, named, "")] {
+        let small = "s: {a: 1} | {b: 2}\n";
+        assert_eq!(sound_and_alternatives(&(text + small), "s", 20_000), (none.clone(), Some(2)));
+    }
+    // Who looks finds all of them.
+    for text in [one_of_each(5, plain, ""), names + &one_of_each(5, named, "")] {
+        assert_eq!(sound_and_alternatives(&text, "out", 20_000), (none.clone(), Some(32)));
+    }
+    // Those that fail are none of the two, and one that is left is the value.
+    let text = "s: {v: 3, {v: 1} | {v: 2} | {v: 3} | {v: 4} | {v: 5, w: 1} | {v: int, z: 1}}";
+    assert_eq!(sound_and_alternatives(text, "s", 20_000), (none.clone(), Some(2)));
+    let text = "s: {v: 3, {v: 1} | {v: 2} | {v: 3} | {v: 4} | {v: 5, w: 1}}\no: s.v";
+    assert_eq!(sound_and_alternatives(text, "s", 20_000), (none.clone(), None));
+    assert_eq!(value(text, "o", 20_000), "3");
+    // A default counts though it stands last.
+    let text = "s: {a: 1} | {b: 2} | {c: 3} | {d: 4} | *{e: 5}\no: s.e";
+    assert_eq!(value(text, "o", 20_000), "5");
+    let text = "s: {{a: 1} | {b: 2} | {c: 3}, {d: 4} | *{e: 5}}";
+    assert_eq!(sound_and_alternatives(text, "s", 20_000), (none, Some(6)));
+}
+
 #[test]
 fn thousands_of_alternatives_are_not_compared_with_each_other() {
     let alternatives = |count: usize| {

@@ -13,8 +13,9 @@ use cue_patch::{Mode, Tree};
 
 use crate::actions::Agenda;
 use crate::protocol::{
-    Answer, Base, Budget, Call, Diagnostic, Field, FieldSelection, Filling, Given, Input, Kind,
-    Kinds, PatchForm, PatchMode, Position, Presence, ProgramKey, ProgramSpec, Shown, SyntaxStyle,
+    Answer, Base, Budget, Call, Concreteness, Diagnostic, Effort, Field, FieldSelection, Filling,
+    Given, Input, Kind, Kinds, PatchForm, PatchMode, Position, Presence, ProgramKey, ProgramSpec,
+    Shown, SyntaxStyle,
 };
 use crate::schema;
 use crate::session::Program as Named;
@@ -154,6 +155,7 @@ impl Machine {
                 let found = it.validate(id, (*how).into());
                 if found.is_empty() { Ok(Answer::Done) } else { Err(diagnostics(found)) }
             }
+            Call::Survey(path, how, effort) => self.survey(path, *how, *effort),
             Call::Patch { path, base, mode, form } => self.patch(path, base, *mode, *form),
             Call::Schema(path) => {
                 let it = self.evaluation()?;
@@ -237,6 +239,23 @@ impl Machine {
             Evaluation::start(state.program.clone(), &state.additions, budget)
         });
         Ok((evaluation, &mut state.agenda))
+    }
+
+    fn survey(
+        &mut self,
+        path: &str,
+        how: Concreteness,
+        effort: Effort,
+    ) -> Result<Answer, Vec<Diagnostic>> {
+        let it = self.evaluation()?;
+        let Some(id) = find(it, path)? else { return Ok(Answer::Done) };
+        let Some(found) = it.survey(id, how.into(), (effort.ticks, effort.bytes)) else {
+            if let Some(state) = &mut self.session {
+                state.evaluation = None;
+            }
+            return Ok(Answer::Done);
+        };
+        if found.is_empty() { Ok(Answer::Done) } else { Err(diagnostics(found)) }
     }
 
     fn fill(&mut self, path: &str, filling: &Filling) -> Result<Answer, Vec<Diagnostic>> {

@@ -353,6 +353,15 @@ impl std::fmt::Display for Diagnostic {
     }
 }
 
+/// What something may cost beside what it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effort {
+    /// Units of work.
+    pub ticks: u64,
+    /// Bytes of memory, as counted.
+    pub bytes: u64,
+}
+
 /// A `#do` that waits to be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
@@ -428,6 +437,9 @@ pub enum Call {
     Syntax(String, SyntaxStyle),
     /// All errors at or below the path.
     Validate(String, Concreteness),
+    /// The same with so much more work and memory. Where that does not do, none is told, and the evaluation begins
+    /// anew with the next call.
+    Survey(String, Concreteness, Effort),
     /// Apply the patch that stands at `path` to `base`.
     Patch {
         /// Where the patch is.
@@ -464,6 +476,6 @@ pub enum Answer {
     Fields(Option<Vec<Field>>),
     /// NextAction.
     Action(Option<Action>),
-    /// Validate, and any call that failed through what the user wrote.
+    /// Validate, Survey, and any call that failed through what the user wrote.
     Diagnostics(Vec<Diagnostic>),
 }

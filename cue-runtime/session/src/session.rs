@@ -6,8 +6,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::{
-    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Field, FieldSelection, Filling,
-    Input, Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
+    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Effort, Field, FieldSelection,
+    Filling, Input, Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
 };
 
 /// The sandbox itself broke (trap, memory, lost module): never the user's doing.
@@ -267,6 +267,21 @@ impl Session {
     /// Every error at or below `path`, none if it is valid.
     pub fn validate(&mut self, path: &str, how: Concreteness) -> Result<Vec<Diagnostic>, Error> {
         match self.instance.call(&Call::Validate(path.into(), how))? {
+            Answer::Diagnostics(all) => Ok(all),
+            Answer::Done => Ok(Vec::new()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// [`Session::validate`] with so much more work and memory: no error where that does not do. What is asked for after
+    /// that finds the value evaluated, if it did.
+    pub fn survey(
+        &mut self,
+        path: &str,
+        how: Concreteness,
+        effort: Effort,
+    ) -> Result<Vec<Diagnostic>, Error> {
+        match self.instance.call(&Call::Survey(path.into(), how, effort))? {
             Answer::Diagnostics(all) => Ok(all),
             Answer::Done => Ok(Vec::new()),
             other => Err(unexpected(&other)),

@@ -116,7 +116,7 @@ impl Asked<'_> {
         match style {
             SyntaxStyle::EvalWith(Shown { apart: true, .. }) => part::shown(|runtime| {
                 let mut session = self.start(runtime, None)?;
-                session.validate("", Concreteness::Optional)?;
+                session.survey("", Concreteness::Optional, self.effort())?;
                 Ok(session.syntax(path, style)?)
             }),
             _ => Ok(session.syntax(path, style)?),

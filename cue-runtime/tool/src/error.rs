@@ -46,16 +46,13 @@ impl From<cue_session::Error> for Error {
 }
 
 /// Longest error text: hostile input may produce any number of errors of any length.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1_000_000;
 
 /// Each message, then an indented line for each of its positions.
 fn print(all: &[Diagnostic]) -> String {
     let mut text = String::new();
     for (printed, wrong) in all.iter().enumerate() {
-        if text.len() > LONGEST {
-            text.push_str(&format!("and {} more errors\n", all.len() - printed));
-            break;
-        }
+        let before = text.len();
         let path = told_path(wrong);
         if !path.is_empty() {
             text.push_str(&format!("{}: ", clipped(path)));
@@ -68,6 +65,12 @@ fn print(all: &[Diagnostic]) -> String {
                 "" => format!("    {line}:{column}\n"),
                 file => format!("    {file}:{line}:{column}\n"),
             });
+        }
+        // One is told in any case.
+        if before > 0 && text.len() > LONGEST {
+            text.truncate(before);
+            text.push_str(&format!("and {} more errors\n", all.len() - printed));
+            break;
         }
     }
     text.truncate(text.trim_end().len());

@@ -258,7 +258,7 @@ impl Asked<'_> {
                     if let Ok(mut session) = self.start(runtime, None) {
                         self.sound_in(&mut session)?;
                         let member = session.is_member(path).unwrap_or_default();
-                        if member && !withheld(&mut session, path)? {
+                        if member && !withheld(&mut session, path, self.effort())? {
                             return Ok((session, path.to_owned(), Of::Field));
                         }
                     }

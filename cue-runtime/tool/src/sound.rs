@@ -1,6 +1,6 @@
 //! What is told in place of what was asked: a package that does not compile or contradicts itself, a value that fails.
 
-use cue_session::{Concreteness, Diagnostic, Runtime, Session};
+use cue_session::{Concreteness, Diagnostic, Effort, Runtime, Session};
 
 use crate::Error;
 use crate::data::Encoding;
@@ -16,6 +16,12 @@ pub(crate) enum Sound {
     /// Its values do not contradict, too: packages.
     Values,
 }
+
+/// What the rest of any package may cost.
+const LEAST: Effort = Effort { ticks: 100_000, bytes: 32 << 20 };
+
+/// What may come to that for each byte of a text.
+const PER_BYTE: Effort = Effort { ticks: 20, bytes: 1_000 };
 
 impl Asked<'_> {
     /// Whether nothing at a path in it contradicts.
@@ -48,8 +54,21 @@ impl Asked<'_> {
         package.start(runtime, None).map(drop).map_err(|it| package.renamed(runtime, it))
     }
 
+    /// What the rest of a package may cost where a part of it is asked for: more for a longer text, and never as much
+    /// as a text can ask for.
+    pub(crate) fn effort(&self) -> Effort {
+        let unit = self.unit;
+        let of_packages = unit.packages.iter().flat_map(|it| &it.sources);
+        let texts = unit.sources.iter().chain(of_packages).map(|it| it.text.len() as u64);
+        let length = texts.sum::<u64>();
+        Effort {
+            ticks: LEAST.ticks.saturating_add(length.saturating_mul(PER_BYTE.ticks)),
+            bytes: LEAST.bytes.saturating_add(length.saturating_mul(PER_BYTE.bytes)),
+        }
+    }
+
     /// The same of the values of a package, where something was asked of it, in the session for that. All of it is
-    /// evaluated then: what fails is an error to what selects beside it (cue-errors 4.1).
+    /// evaluated then, if that is not too much: what fails is an error to what selects beside it (cue-errors 4.1).
     ///
     /// # Errors
     /// What contradicts.
@@ -57,7 +76,7 @@ impl Asked<'_> {
         if self.expression.is_empty() {
             return Ok(());
         }
-        let wrong = session.validate("", Concreteness::Optional)?.into_iter();
+        let wrong = session.survey("", Concreteness::Optional, self.effort())?.into_iter();
         if self.request.ignore || self.unit.sound == Sound::Text {
             return Ok(());
         }
@@ -109,11 +128,11 @@ impl Asked<'_> {
 ///
 /// # Errors
 /// It cannot be found out.
-pub(crate) fn withheld(session: &mut Session, path: &str) -> Result<bool, Error> {
+pub(crate) fn withheld(session: &mut Session, path: &str, effort: Effort) -> Result<bool, Error> {
     let Some((first, _)) = path.split_once(['.', '[']) else { return Ok(false) };
     let above = |it: &Diagnostic| is_within(path, &it.path);
     // What is nothing but another value waits where that stands.
     let elsewhere = |it: &Diagnostic| !it.path.starts_with(first) && !is_type(&it.message);
-    let wrong = session.validate(first, Concreteness::Required)?;
+    let wrong = session.survey(first, Concreteness::Required, effort)?;
     Ok(wrong.iter().any(|it| !it.incomplete || above(it) || elsewhere(it)))
 }

@@ -215,10 +215,19 @@ fn long_lines_many_errors_and_bytes_that_are_no_text_stay_readable() {
 }
 
 #[test]
-fn in_plain_form_all_errors_are_told() {
+fn in_plain_form_all_errors_are_told_as_far_as_anybody_may_read() {
     let plain = |text: &str| told(&[("many.cue", text)], Verb::Export, Form::Plain);
-    let many: String = (0..12_000).map(|it| format!("f{it}: {it} & \"x\"\n")).collect();
-    assert_eq!(plain(&many).lines().count(), 3 * 12_000);
+    let many = |count: usize| -> String {
+        plain(&(0..count).map(|it| format!("f{it}: {it} & \"x\"\n")).collect::<String>())
+    };
+    assert_eq!(many(4_000).lines().count(), 3 * 4_000);
+    let text = many(30_000);
+    let last = text.lines().last().unwrap_or_default();
+    let more: usize = last[4..].split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+    assert_eq!(last, format!("and {more} more errors"));
+    assert_eq!(text.lines().count(), 3 * (30_000 - more) + 1);
+    // Here without the folder that each line names.
+    assert!((300_000..1_000_000).contains(&text.len()), "{}", text.len());
     let one: String = (0..300).map(|it| format!("a: {it}\n")).collect();
     assert_eq!(plain(&one).lines().count(), 3 * 299);
     let long = "x".repeat(100_000);

@@ -161,3 +161,18 @@ fn what_is_printed_evaluated_says_what_it_imports() {
     assert_eq!(printed("[e]"), "import \"strings\"\n\n[strings.ToUpper(f)]\n");
     assert_eq!(printed("k"), format!("if F > \"a\" {{\n    b: 1\n}}\n{let_f}"));
 }
+
+#[test]
+fn what_nobody_asks_for_is_looked_at_as_far_as_it_costs_little() {
+    use std::fmt::Write as _;
+    let mut text = "_b0: {v: 1}\n".to_owned();
+    for n in 1..50 {
+        let _ = writeln!(text, "_b{n}: {{l: _b{0} & {{m: {n}}}, r: _b{0} & {{m: -{n}}}}}", n - 1);
+    }
+    text.push_str("out: _b49.l.l.m\n");
+    assert_eq!(printed(Verb::Export, &text, "out"), "48\n");
+    assert_eq!(printed(Verb::Eval, &text, "out"), "48\n");
+    // Nor is what a path leads through, or an expression beside.
+    assert_eq!(printed(Verb::Export, &text, "_b49.r.l.m"), "48\n");
+    assert_eq!(printed(Verb::Export, &text, "_b49.l.r.m + 1"), "-47\n");
+}

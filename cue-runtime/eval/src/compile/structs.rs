@@ -108,6 +108,7 @@ impl Compiler<'_> {
                     self.no_blank(name, name.span);
                     let value = self.let_value(name, value);
                     let label = self.program.labels.of(LabelKind::Regular, &name.name);
+                    debug_assert!(literal.lets.last().is_none_or(|it| it.value < value));
                     literal.lets.push(LetCode {
                         value,
                         name: label,
