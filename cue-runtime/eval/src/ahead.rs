@@ -6,7 +6,7 @@ use crate::builtin::Datum;
 use crate::closed::NOT_ALLOWED;
 use crate::conflict::CONFLICT;
 use crate::demand::{Concrete, Unmet};
-use crate::disjunction::EMPTY;
+use crate::empty::EMPTY;
 use crate::error::Kind;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, FaultId, Source, State, VertexId};

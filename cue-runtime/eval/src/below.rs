@@ -2,7 +2,7 @@
 
 use crate::builtin::Kinds;
 use crate::closed::NOT_ALLOWED;
-use crate::disjunction::EMPTY;
+use crate::empty::EMPTY;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, State, VertexId};

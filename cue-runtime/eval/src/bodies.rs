@@ -232,8 +232,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::budget::Budget;
     use crate::evaluation::{Evaluation, compile_text};
-    use crate::evaluator::Budget;
 
     #[test]
     fn each_guard_of_a_nest_counts_its_own_fields_only() {

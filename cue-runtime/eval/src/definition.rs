@@ -9,8 +9,9 @@ use cue_definition::{
 use cue_syntax::Experiment;
 
 use crate::attach::put;
+use crate::budget::Budget;
 use crate::evaluation::{Evaluation, compile_text};
-use crate::evaluator::{Budget, Evaluator};
+use crate::evaluator::Evaluator;
 use crate::export::Style;
 use crate::found::{found, found_labels};
 use crate::heap::{FaultId, VertexId};

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::attach::{Fill, attach};
+use crate::budget::Budget;
 use crate::builtin::{Datum, Kinds};
 use crate::closed::NOT_ALLOWED;
 use crate::compile::{self, LoadError, Profile, Source as SourceFile};
-use crate::disjunction::EMPTY;
+use crate::empty::EMPTY;
 use crate::encode::json::{self, Layout, Values};
 use crate::encode::yaml::encode_spelled;
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Budget, Evaluator};
+use crate::evaluator::Evaluator;
 use crate::export::Style;
 use crate::heap::{Conjunct, FaultId, Source, Test, VertexId};
 use crate::number::Number;

@@ -1,9 +1,10 @@
 //! Values out: plain data, short texts for messages, paths.
 
+use crate::budget::TOO_DEEP;
 use crate::builtin::{Datum, Kinds};
 use crate::compare;
 use crate::error::{Fault, Kind};
-use crate::evaluator::{Evaluator, TOO_DEEP};
+use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::order::Defaults;
 use crate::program::{At, Label, LabelKind, Presence};

@@ -53,8 +53,9 @@ mod failed; // values that are done with and have errors
 mod bodies; // what comprehensions may bring
 mod plain; // vertices that are data and nothing else
 mod disjunction; // alternatives and defaults
+mod empty; // the error where all of them fail
 mod below; // errors at or below a value
-mod untried; // choices of which only the default was asked for
+mod untried; // choices of which not every result was asked for
 mod marks; // defaults of several disjunctions
 mod ahead; // scalars that are read before what refuses them is known
 mod alike; // alternatives that are one
@@ -63,6 +64,8 @@ mod limits; // tests of a value, the tightest first
 mod closed; // what closed values allow
 mod longer; // lists with more elements than what closes them
 pub mod evaluator; // expressions in environments
+mod lets; // values of `let`s
+mod budget; // what an evaluation may take
 mod spending; // what the work goes into
 mod inline; // values without a place
 mod comprehension; // what comprehensions yield
@@ -106,10 +109,10 @@ pub mod value; // versions, paths, and what can be asked of a place
 pub use cue_builtin as builtin;
 pub use cue_builtin::{encode, number};
 
+pub use crate::budget::Budget;
 pub use crate::compile::{LoadError, Profile, Source, compile};
 pub use crate::error::Kind;
 pub use crate::evaluation::{Addition, Concreteness, Diagnostic, Evaluation, Member};
-pub use crate::evaluator::Budget;
 pub use crate::export::Style;
 pub use crate::printed::{Names, Show};
 pub use crate::program::{LabelKind, Presence, Program};

@@ -206,8 +206,8 @@ mod tests {
     use std::fmt::Write as _;
     use std::sync::Arc;
 
+    use crate::budget::Budget;
     use crate::evaluation::{Evaluation, compile_text, print_json};
-    use crate::evaluator::Budget;
 
     /// The whole as JSON, or the first error.
     fn value(text: &str) -> String {

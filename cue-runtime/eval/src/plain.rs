@@ -213,8 +213,8 @@ fn is_sound(datum: &Datum, depth: u32) -> bool {
 mod tests {
     use std::sync::Arc;
 
+    use crate::budget::Budget;
     use crate::evaluation::{Addition, Concreteness, Evaluation, compile_text, parse_json};
-    use crate::evaluator::Budget;
 
     /// What is wrong with `data` at `context` beside `text`.
     fn wrong(text: &str, data: &str) -> Vec<String> {

@@ -323,9 +323,9 @@ impl Evaluator {
     /// Whether `above` encloses `below` by way of fields that share what does: then sharing it would
     /// go round without end (S-61). An optional field ends the round.
     fn is_shared_above(&self, above: VertexId, below: VertexId) -> bool {
-        let mut seen: SmallVec<[VertexId; 16]> = SmallVec::new();
+        let mut seen: SmallVec<[VertexId; MOST_SHARED]> = SmallVec::new();
         // Those of `seen`, by their last bits: most are new by them.
-        let mut bits = 0_u64;
+        let mut bits = [0_u64; 8];
         let mut open: SmallVec<[VertexId; 16]> = smallvec::smallvec![below];
         while let Some(id) = open.pop() {
             let mut next = Some(id);
@@ -334,10 +334,11 @@ impl Evaluator {
                     return true;
                 }
                 let bit = 1 << (id.number() % u64::BITS);
-                if seen.len() > MOST_SHARED || bits & bit != 0 && seen.contains(&id) {
+                let bits = &mut bits[(id.number() / u64::BITS % 8) as usize];
+                if seen.len() > MOST_SHARED || *bits & bit != 0 && seen.contains(&id) {
                     break;
                 }
-                bits |= bit;
+                *bits |= bit;
                 seen.push(id);
                 for sharer in self.sharers.get(&id).into_iter().flatten() {
                     if self.is_member(*sharer) {

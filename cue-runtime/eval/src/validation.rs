@@ -1,9 +1,10 @@
 //! Validation: a walk through a value that looks for errors, and which of those it finds are told.
 
+use crate::budget::Budget;
 use crate::conflict::CONFLICT;
 use crate::error::{Kind, LITERAL};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
-use crate::evaluator::{Budget, Evaluator};
+use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, Source, VertexId};
 use crate::interpolation::INVALID;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::attach::{Fill, attach};
+use crate::budget::Budget;
 use crate::compile::{self, LoadError, Profile, Source};
 use crate::evaluation::{Addition, Evaluation};
-use crate::evaluator::Budget;
 use crate::program::Program;
 use crate::value::path::Selector;
 

@@ -43,7 +43,7 @@ impl Evaluator {
     ) -> bool {
         let it = &mut *self;
         if it.tick().is_err() || depth > it.budget.depth {
-            why.push(crate::evaluator::TOO_DEEP.into());
+            why.push(crate::budget::TOO_DEEP.into());
             return false;
         }
         let (general, special) = (it.unify(general), it.unify(special));

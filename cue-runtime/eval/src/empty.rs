@@ -1,0 +1,201 @@
+//! The error of a choice whose alternatives have all failed (cue-errors 1.4).
+
+use cue_map::{Map, Set};
+
+use crate::closed::NOT_ALLOWED;
+use crate::error::{Fault, Kind};
+use crate::evaluator::Evaluator;
+use crate::heap::{Disjunction, FaultId, VertexId};
+use crate::program::At;
+
+/// What a character of a path counts for where errors are told apart by it.
+const PATH_TICKS: usize = 8;
+
+/// How the error of a choice without alternatives ends.
+pub(crate) const EMPTY: &str = " in empty disjunction:";
+
+impl Evaluator {
+    /// What asks for a value that is made on the way: an expression, or a validator that runs. Others are
+    /// looked at for themselves (cue-errors 1.4).
+    fn asked_at(&self, id: VertexId) -> At {
+        if let Some(at) = self.field_asked_at(id) {
+            return at;
+        }
+        let vertex = self.heap.get(id);
+        match vertex.conjuncts.as_slice() {
+            [only]
+                if vertex.label.is_none()
+                    && vertex.parent.is_some()
+                    && self.let_name(id).is_none() =>
+            {
+                only.reference().map_or_else(At::default, |it| self.program.at(it))
+            }
+            _ => self.checking.last().map_or_else(At::default, |it| it.at),
+        }
+    }
+
+    /// Whether an error of a value itself is that of each alternative of the choice that it is.
+    pub(crate) fn is_of_each(&self, fault: FaultId, id: VertexId) -> bool {
+        let place = self.heap.faults[fault].place;
+        let own = |it: VertexId| self.path(it) == self.path(id);
+        let spoiled = self.spoiled.contains(&id.number());
+        spoiled || self.exhausted.contains(&id.number()) && place.is_some_and(own)
+    }
+
+    /// The error of a value whose alternatives have all failed (cue-errors 1.4).
+    pub(crate) fn no_alternative(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+        failed: &[VertexId],
+        wrong: &[VertexId],
+    ) {
+        if self.spent.is_some() {
+            self.heap.get_mut(id).fault = self.spent;
+            return;
+        }
+        // What is wrong without any alternative is told alone.
+        let mut disagree = Vec::new();
+        if self.heap.get(id).picks.is_empty() && self.heap.get(id).fault.is_none() {
+            self.written_conflicts(id, &mut disagree, 0);
+        }
+        if let Some(fault) = Fault::listed(disagree) {
+            self.exhausted.insert(id.number());
+            let fault = self.heap.fault(fault);
+            self.heap.get_mut(id).fault = Some(fault);
+            return;
+        }
+        // Of several disjunctions the last says why, for the alternatives reached last; one that is
+        // nested in an alternative is the error of that one.
+        let last = match disjunctions {
+            [_] => None,
+            _ => wrong.iter().rev().find(|it| self.exhausted.contains(&it.number())).copied(),
+        };
+        self.exhausted.insert(id.number());
+        let told = |it: &VertexId| self.heap.get(*it).fault.map(|it| &self.heap.faults[it]);
+        // Words of a user's own count wherever they stand.
+        let words = disjunctions.len() > 1
+            && failed
+                .iter()
+                .filter_map(told)
+                .any(|it| it.is_of_user() || it.causes.iter().any(Fault::is_of_user));
+        if let Some(fault) = last.filter(|_| !words).and_then(|it| self.heap.get(it).fault) {
+            self.heap.get_mut(id).fault = Some(fault);
+            return;
+        }
+        let mut lists: Vec<Vec<Fault>> = Vec::new();
+        for candidate in wrong {
+            if self.refused.contains(&candidate.number()) {
+                self.refuse_fields(*candidate);
+            }
+            let mut all = self.first_failing(*candidate);
+            if all.is_empty() {
+                let own = match self.heap.get(*candidate).fault {
+                    Some(own) => vec![own],
+                    None => self.all_unknown(*candidate),
+                };
+                all.extend(own.into_iter().map(|it| self.heap.faults[it].clone()));
+            }
+            lists.push(all.into_iter().flat_map(Fault::each).collect());
+        }
+        let first = lists.iter().flatten().find(|it| !it.is_of_user()).cloned();
+        let unknown = lists.iter().flatten().map(|it| it.kind).find(|it| it.is_incomplete());
+        // Of many, those before the first that may still resolve do not count.
+        let open = |it: &Vec<Fault>| it.iter().any(|it| it.kind.is_incomplete());
+        if let (true, Some(first)) = (lists.len() > 2, lists.iter().position(open)) {
+            lists.drain(..first);
+        }
+        let mut beside: Option<Fault> = None;
+        if lists.iter().flatten().any(Fault::is_of_user) {
+            let other = |it: &&Fault| !it.is_of_user() && !it.message.ends_with(EMPTY);
+            beside = match words {
+                true => lists.iter().rev().find_map(|it| it.iter().find(other)).cloned(),
+                false => first,
+            };
+            for list in &mut lists {
+                list.retain(Fault::is_of_user);
+                // Where the others failed further in is said of all.
+                if words && beside.is_none() && list.iter().any(|it| !it.positions.is_empty()) {
+                    let positions =
+                        list.iter_mut().flat_map(|it| std::mem::take(&mut it.positions));
+                    let mut fault = Fault::spread(Kind::Permanent, String::new());
+                    fault.positions = positions.collect();
+                    beside = Some(fault);
+                }
+            }
+        }
+        // The one thing that keeps all of them from being known is said once, and nothing of the choice; so is
+        // all of a ring.
+        if let [first, rest @ ..] = lists.as_slice() {
+            let same = |it: &Vec<Fault>| {
+                it.len() == first.len()
+                    && it.iter().zip(first).all(|(a, b)| a.message == b.message && a.at == b.at)
+            };
+            let one = first.len() == 1 && first[0].kind.is_incomplete()
+                || first.iter().all(|it| it.kind == Kind::Cycle);
+            if let (true, Some(one)) = (one && rest.iter().all(same), first.first()) {
+                let mut fault = one.clone();
+                fault.place = fault.place.or(Some(id));
+                fault.causes = first[1..].to_vec();
+                let fault = self.heap.fault(fault);
+                self.raise_id(id, fault);
+                return;
+            }
+        }
+        let asked_at = self.asked_at(id);
+        let mut parts: Vec<Fault> = Vec::new();
+        let mut seen: Set<At> = Set::default();
+        let mut known: Map<(String, At), Vec<String>> = Map::default();
+        let select = wrong.len() > 2;
+        for list in &mut lists {
+            // Which fields are allowed is found out where the choice is asked for.
+            for part in list.iter_mut().filter(|it| it.message == NOT_ALLOWED) {
+                if part.at == At::default() {
+                    part.at = asked_at;
+                }
+            }
+            // Of many alternatives only one that shows another place counts; nowhere is one, too.
+            let Some(first) = list.first() else { continue };
+            let mut places = std::iter::once(&first.at).chain(&first.positions);
+            if !places.any(|it| seen.insert(*it)) && select {
+                list.clear();
+            }
+        }
+        for mut part in lists.into_iter().flatten() {
+            part.place = part.place.or(Some(id));
+            // Alternatives stand where their choice does: paths are compared.
+            let place = part.place.map_or_else(String::new, |it| self.path(it));
+            // Of choices within choices without end each is told of with the path of each in it.
+            self.ticks += (place.len() * PATH_TICKS) as u64;
+            let same = known.entry((part.message.clone(), part.at)).or_default();
+            if same.contains(&place) {
+                continue;
+            }
+            same.push(place);
+            parts.push(part);
+        }
+        let mut fault = if parts.len() == 1 {
+            parts.remove(0)
+        } else {
+            let message = format!("{} errors{EMPTY}", parts.len());
+            // The worst to read is what may still resolve (D-22).
+            let kinds = [Kind::Cycle, Kind::Incomplete];
+            let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
+            let kind = open.unwrap_or(Kind::Permanent);
+            let mut fault = Fault::new(kind, message, asked_at);
+            fault.place = Some(id);
+            fault.causes = parts;
+            fault
+        };
+        // Words of a user's own also say where the others failed, of what may still resolve only what takes
+        // part, and count as theirs.
+        if let Some(other) = beside {
+            fault.words = fault.causes.is_empty();
+            fault.positions.extend((!other.kind.is_incomplete()).then_some(other.at));
+            fault.positions.extend(other.positions);
+            fault.kind = unknown.unwrap_or(Kind::Permanent);
+        }
+        let fault = self.heap.fault(fault);
+        self.raise_id(id, fault);
+    }
+}
