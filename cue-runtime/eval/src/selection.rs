@@ -594,13 +594,20 @@ impl Evaluator {
         let Some(expr) = end else { return Ok(None) };
         let place = self.program.at(expr);
         let value = self.eval(expr, env);
+        let vertex = value.vertex();
         let value = match self.demand_in(value, place, at) {
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => return Err(fault),
             Err(Unmet::Open(id)) => {
-                let text = self.short(id);
-                let message = format!("incomplete int in slice index: {text}");
+                let (text, kinds) = (self.short(id), self.kinds_of(id));
                 let from = self.written_at(id);
+                // What can be no number never is one; a choice is none yet.
+                if !kinds.meets(Kinds::INT) && self.heap.get(self.follow(id)).choice.is_none() {
+                    let message =
+                        format!("cannot use {text} (type {kinds}) as type int in slice index");
+                    return Err(self.fail_at(Kind::Permanent, message, at, vec![from]));
+                }
+                let message = format!("incomplete int in slice index: {text}");
                 return Err(self.fail(Kind::Incomplete, message, from));
             }
         };
@@ -615,7 +622,7 @@ impl Evaluator {
                 }
             }
             _ => {
-                let operand = Operand { value, vertex: None, at: place };
+                let operand = Operand { value, vertex, at: place };
                 Err(self.misfit(&operand, "int in slice index", at))
             }
         }
