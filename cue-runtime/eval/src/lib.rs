@@ -73,7 +73,8 @@ mod declared; // where fields are declared
 mod demand; // concrete values asked of expressions
 mod operands; // of binary operators
 mod interpolation; // texts with values in them
-mod selection; // fields, elements, slices
+mod selection; // fields, elements
+mod slices; // of lists and bytes
 mod operators; // arithmetic, comparison
 mod absent; // the comparison with bottom
 mod calls; // builtin functions as calls
