@@ -88,6 +88,13 @@ impl Evaluator {
         self.fits_memory()
     }
 
+    /// The same for a text that is made: while it is, it is there twice.
+    pub(crate) fn charge_made(&mut self, bytes: usize) -> Result<(), FaultId> {
+        self.charge(bytes.saturating_mul(2))?;
+        self.bytes -= bytes as u64;
+        Ok(())
+    }
+
     /// Counts the memory of what is still to do for a vertex, until that is done, once it is much.
     pub(crate) fn count_work(&mut self, work: &mut Work) {
         let bytes = work.bytes();
@@ -97,13 +104,6 @@ impl Evaluator {
             // Who takes the next conjunct sees that the budget is spent.
             let _ = self.charge(more as usize);
         }
-    }
-
-    /// The same for a text that is made: while it is, it is there twice.
-    pub(crate) fn charge_made(&mut self, bytes: usize) -> Result<(), FaultId> {
-        self.charge(bytes.saturating_mul(2))?;
-        self.bytes -= bytes as u64;
-        Ok(())
     }
 
     /// Tells which value spent the budget: the one that is being evaluated.

@@ -97,7 +97,7 @@ impl Evaluator {
     /// Whether two results say all there is to know of a choice until somebody looks at it: each is a struct, and no
     /// mark is among what they are made of.
     pub(crate) fn two_will_do(&self, id: VertexId, disjunctions: &[Disjunction]) -> bool {
-        let unmarked = |pick: &(ExprId, u32)| match self.program.code(pick.0) {
+        let unmarked = |of: ExprId| match self.program.code(of) {
             Code::Disjoin(alternatives) => alternatives.iter().all(|it| !it.1),
             _ => false,
         };
@@ -109,8 +109,8 @@ impl Evaluator {
         };
         results(disjunctions) > FEW_UNMARKED
             && !self.tried_all.contains(&id.number())
-            && self.heap.get(id).picks.iter().all(unmarked)
-            && disjunctions.iter().all(|it| unmarked(&(it.expr, 0)) && structs(it))
+            && self.heap.get(id).picks.iter().all(|it| unmarked(it.0))
+            && disjunctions.iter().all(|it| unmarked(it.expr) && structs(it))
     }
 
     /// The alternatives of a value, if it has any: all of them.

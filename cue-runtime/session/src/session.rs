@@ -266,11 +266,7 @@ impl Session {
 
     /// Every error at or below `path`, none if it is valid.
     pub fn validate(&mut self, path: &str, how: Concreteness) -> Result<Vec<Diagnostic>, Error> {
-        match self.instance.call(&Call::Validate(path.into(), how))? {
-            Answer::Diagnostics(all) => Ok(all),
-            Answer::Done => Ok(Vec::new()),
-            other => Err(unexpected(&other)),
-        }
+        errors(self.instance.call(&Call::Validate(path.into(), how))?)
     }
 
     /// [`Session::validate`] with so much more work and memory: no error where that does not do. What is asked for after
@@ -281,11 +277,7 @@ impl Session {
         how: Concreteness,
         effort: Effort,
     ) -> Result<Vec<Diagnostic>, Error> {
-        match self.instance.call(&Call::Survey(path.into(), how, effort))? {
-            Answer::Diagnostics(all) => Ok(all),
-            Answer::Done => Ok(Vec::new()),
-            other => Err(unexpected(&other)),
-        }
+        errors(self.instance.call(&Call::Survey(path.into(), how, effort))?)
     }
 
     /// `base` patched by what stands at `path`, honouring `+patchKey`, `+patchStrategy` and so on;
@@ -322,6 +314,15 @@ impl Session {
     /// OpenAPI v3 schema of the value at `path`.
     pub fn schema(&mut self, path: &str) -> Result<Option<Value>, Error> {
         parse(expect_answer!(self.instance.call(&Call::Schema(path.into()))?, Text)?)
+    }
+}
+
+/// What a validation has found.
+fn errors(answer: Answer) -> Result<Vec<Diagnostic>, Error> {
+    match answer {
+        Answer::Diagnostics(all) => Ok(all),
+        Answer::Done => Ok(Vec::new()),
+        other => Err(unexpected(&other)),
     }
 }
 
