@@ -1,6 +1,6 @@
 //! What is told in place of what was asked: a package that does not compile or contradicts itself, a value that fails.
 
-use cue_session::{Concreteness, Diagnostic, Effort, Runtime, Session};
+use cue_session::{Concreteness, Diagnostic, Effort, Given, Runtime, Session};
 
 use crate::Error;
 use crate::data::Encoding;
@@ -59,8 +59,12 @@ impl Asked<'_> {
     pub(crate) fn effort(&self) -> Effort {
         let unit = self.unit;
         let of_packages = unit.packages.iter().flat_map(|it| &it.sources);
-        let texts = unit.sources.iter().chain(of_packages).map(|it| it.text.len() as u64);
-        let length = texts.sum::<u64>();
+        let texts = unit.sources.iter().chain(of_packages).map(|it| it.text.len());
+        let data = unit.inputs.iter().map(|it| match &it.value {
+            Given::Json(text) => text.len(),
+            Given::Kept(_) | Given::Again => 0,
+        });
+        let length = texts.chain(data).map(|it| it as u64).sum::<u64>();
         Effort {
             ticks: LEAST.ticks.saturating_add(length.saturating_mul(PER_BYTE.ticks)),
             bytes: LEAST.bytes.saturating_add(length.saturating_mul(PER_BYTE.bytes)),

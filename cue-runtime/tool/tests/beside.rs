@@ -152,3 +152,13 @@ fn required_fields_that_nothing_fits_are_told_beside_data_only() {
     assert_eq!(play(Verb::Vet, ["", ""], &[("s.cue", text), data]), told);
     assert_eq!(play(Verb::Vet, ["", ""], &[("s.cue", text)]), "");
 }
+
+#[test]
+fn large_data_counts_as_text_of_what_is_looked_at_beside_a_part() {
+    let schema = "x: {a: 1, b: 2 & c, c: n}\nl: [...{a: int, b: string}]\nn: int\n";
+    let elements: Vec<String> =
+        (0..160_000).map(|it| format!(r#"{{"a":{it},"b":"x{it}"}}"#)).collect();
+    let data = format!("{{\"n\":3,\"l\":[{}]}}\n", elements.join(","));
+    let told = play(Verb::Export, ["", "x.a"], &[("s.cue", schema), ("d.json", &data)]);
+    assert!(told.starts_with("x.b: conflicting values 3 and 2:\n    s.cue:1:14\n"), "{told:.200}");
+}
