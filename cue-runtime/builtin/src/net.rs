@@ -107,17 +107,20 @@ const MEMBERS: &[Member] = &[
     }),
     function("ToIP16", &[IP], Kinds::LIST, |_, a| Ok(list(&address(a, 0)?.bytes))),
     function("IPString", &[IP], Kinds::STRING, |_, a| Ok(Datum::text(address(a, 0)?.to_string()))),
-    function("CompareIP", &[IP, IP], Kinds::INT, |_, a| {
-        let (a, b) = (address(a, 0)?, address(a, 1)?);
-        let order = b.v4.cmp(&a.v4).then(a.value().cmp(&b.value())).then(a.zone.cmp(&b.zone));
-        Ok(Datum::int(order as i64))
+    function("AddIP", &[IP, I], Kinds::STRING, |_, a| {
+        let by = arg::integer(a, 1)?;
+        if let Some(Datum::String(text)) = a.first()
+            && let Ok((network, bits)) = parse_prefix(text)
+        {
+            return Ok(Datum::text(format!("{}/{bits}", moved(&network, &by)?)));
+        }
+        Ok(Datum::text(moved(&address(a, 0)?, &by)?.to_string()))
     }),
-    function("InCIDR", &[IP, IP], Kinds::BOOL, |_, a| {
-        let (address, (network, bits)) = (address(a, 0)?, prefix(a, 1)?);
-        let same = address.v4 == network.v4
-            && address.zone.is_empty()
-            && address.value() & mask(&address, bits) == network.value() & mask(&network, bits);
-        Ok(Datum::Bool(same))
+    function("AddIPCIDR", &[IP, I], Kinds::STRING, |_, a| {
+        let (network, bits) = prefix(a, 0)?;
+        let host_bits = if network.v4 { 32 } else { 128 } - bits;
+        let by = arg::integer(a, 1)? << host_bits;
+        Ok(Datum::text(format!("{}/{bits}", moved(&network, &by)?)))
     }),
     function("ParseCIDR", &[S], Kinds::STRUCT, |_, a| {
         let (network, bits) = prefix(a, 0)?;
@@ -134,20 +137,17 @@ const MEMBERS: &[Member] = &[
         }
         Ok(Datum::fields(fields))
     }),
-    function("AddIP", &[IP, I], Kinds::STRING, |_, a| {
-        let by = arg::integer(a, 1)?;
-        if let Some(Datum::String(text)) = a.first()
-            && let Ok((network, bits)) = parse_prefix(text)
-        {
-            return Ok(Datum::text(format!("{}/{bits}", moved(&network, &by)?)));
-        }
-        Ok(Datum::text(moved(&address(a, 0)?, &by)?.to_string()))
+    function("InCIDR", &[IP, IP], Kinds::BOOL, |_, a| {
+        let (address, (network, bits)) = (address(a, 0)?, prefix(a, 1)?);
+        let same = address.v4 == network.v4
+            && address.zone.is_empty()
+            && address.value() & mask(&address, bits) == network.value() & mask(&network, bits);
+        Ok(Datum::Bool(same))
     }),
-    function("AddIPCIDR", &[IP, I], Kinds::STRING, |_, a| {
-        let (network, bits) = prefix(a, 0)?;
-        let host_bits = if network.v4 { 32 } else { 128 } - bits;
-        let by = arg::integer(a, 1)? << host_bits;
-        Ok(Datum::text(format!("{}/{bits}", moved(&network, &by)?)))
+    function("CompareIP", &[IP, IP], Kinds::INT, |_, a| {
+        let (a, b) = (address(a, 0)?, address(a, 1)?);
+        let order = b.v4.cmp(&a.v4).then(a.value().cmp(&b.value())).then(a.zone.cmp(&b.zone));
+        Ok(Datum::int(order as i64))
     }),
     escapes!("PathEscape", |text| Ok(url::escape(text, url::Part::Path))),
     escapes!("PathUnescape", |text| url::unescape(text, url::Part::Path)),

@@ -41,9 +41,6 @@ pub(super) const PACKAGE: Package = Package { path: "path", members: MEMBERS, te
 const TEXT: &str = "{\n\tUnix:     \"unix\"\n\tWindows:  \"windows\"\n\tPlan9:    \"plan9\"\n}";
 
 const MEMBERS: &[Member] = &[
-    constant("Unix", Constant::Cue),
-    constant("Windows", Constant::Cue),
-    constant("Plan9", Constant::Cue),
     function("Split", &[S, OS], Kinds::LIST, |_, a| {
         let (os, path) = (system(a, 1), arg::text(a, 0)?);
         let (dir, file) = os.split(path);
@@ -109,6 +106,9 @@ const MEMBERS: &[Member] = &[
         let os = if a.len() > 1 { system(a, 1) } else { Os::Windows };
         made(cx, path[..os.volume(path)].to_owned())
     }),
+    constant("Unix", Constant::Cue),
+    constant("Windows", Constant::Cue),
+    constant("Plan9", Constant::Cue),
 ];
 
 fn made(cx: &mut CallContext, text: String) -> Outcome {

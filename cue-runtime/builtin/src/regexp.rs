@@ -18,10 +18,6 @@ const I: Parameter = Parameter::INT;
 pub(super) const PACKAGE: Package = Package { path: "regexp", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
-    function("Valid", &[S], Kinds::BOOL, |_, a| {
-        compile(a)?;
-        Ok(Datum::Bool(true))
-    }),
     function("Find", &[S, S], Kinds::STRING, |cx, a| {
         let text = arg::text(a, 1)?;
         let found = compile(a)?.first(text).and_then(|it| it.get(0)).ok_or_else(no_match)?;
@@ -32,6 +28,15 @@ const MEMBERS: &[Member] = &[
         let all = find_all(cx, a)?;
         Ok(Datum::list(all.iter().map(|it| group(it, 0)).collect()))
     }),
+    function("FindAllNamedSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
+        let pattern = compile(a)?;
+        let all = find_all(cx, a)?;
+        Ok(Datum::list(all.iter().map(|it| named(&pattern, it)).collect()))
+    }),
+    function("FindAllSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
+        let all = find_all(cx, a)?;
+        Ok(Datum::list(all.iter().map(groups).collect()))
+    }),
     function("FindNamedSubmatch", &[S, S], Kinds::STRUCT, |cx, a| {
         let pattern = compile(a)?;
         let text = arg::text(a, 1)?;
@@ -39,20 +44,11 @@ const MEMBERS: &[Member] = &[
         let found = pattern.first(text).ok_or_else(no_match)?;
         Ok(named(&pattern, &found))
     }),
-    function("FindAllNamedSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
-        let pattern = compile(a)?;
-        let all = find_all(cx, a)?;
-        Ok(Datum::list(all.iter().map(|it| named(&pattern, it)).collect()))
-    }),
     function("FindSubmatch", &[S, S], Kinds::LIST, |cx, a| {
         let text = arg::text(a, 1)?;
         cx.spend(text.len())?;
         let found = compile(a)?.first(text).ok_or_else(no_match)?;
         Ok(groups(&found))
-    }),
-    function("FindAllSubmatch", &[S, S, I], Kinds::LIST, |cx, a| {
-        let all = find_all(cx, a)?;
-        Ok(Datum::list(all.iter().map(groups).collect()))
     }),
     function("ReplaceAll", &[S, S, S], Kinds::STRING, |cx, a| {
         let pattern = compile(a)?;
@@ -63,6 +59,10 @@ const MEMBERS: &[Member] = &[
         let pattern = compile(a)?;
         let text = arg::text(a, 2)?;
         replace_all(cx, a, &pattern, |_, out| out.push_str(text))
+    }),
+    function("Valid", &[S], Kinds::BOOL, |_, a| {
+        compile(a)?;
+        Ok(Datum::Bool(true))
     }),
     function("Match", &[S, S], Kinds::BOOL, |_, a| {
         let pattern = compile(a)?;

@@ -19,6 +19,7 @@ const MEMBERS: &[Member] = &[
     function("ByteAt", &[B, I], Kinds::INT, byte_at),
     function("ByteSlice", &[B, I, I], Kinds::TEXT, byte_slice),
     function("Runes", &[S], Kinds::LIST, runes),
+    function("Repeat", &[S, I], Kinds::STRING, repeat),
     function("MinRunes", &[S, I], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(count_runes(a)? >= arg::int(a, 1)?))
     }),
@@ -54,9 +55,9 @@ const MEMBERS: &[Member] = &[
     function("SplitAfterN", &[S, S, I], Kinds::LIST, |cx, a| {
         split(cx, a, Some(2), Keep::Separators)
     }),
-    function("Fields", &[S], Kinds::LIST, fields),
     function("Split", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, Keep::Parts)),
     function("SplitAfter", &[S, S], Kinds::LIST, |cx, a| split(cx, a, None, Keep::Separators)),
+    function("Fields", &[S], Kinds::LIST, fields),
     function("Join", &[Parameter::STRINGS, S], Kinds::STRING, join),
     function("HasPrefix", &[S, S], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::text(a, 0)?.starts_with(arg::text(a, 1)?)))
@@ -64,7 +65,6 @@ const MEMBERS: &[Member] = &[
     function("HasSuffix", &[S, S], Kinds::BOOL, |_, a| {
         Ok(Datum::Bool(arg::text(a, 0)?.ends_with(arg::text(a, 1)?)))
     }),
-    function("Repeat", &[S, I], Kinds::STRING, repeat),
     function("ToUpper", &[S], Kinds::STRING, |cx, a| each(cx, a, upper)),
     function("ToLower", &[S], Kinds::STRING, |cx, a| each(cx, a, lower)),
     function("Trim", &[S, S], Kinds::STRING, |cx, a| {

@@ -15,7 +15,6 @@ const B: Parameter = Parameter::TEXT;
 pub(super) const PACKAGE: Package = Package { path: "uuid", members: MEMBERS, text: TEXT };
 
 const TEXT: &str = r#"{
-	valid: =~"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 	ns: {
 		DNS:  "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 		URL:  "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
@@ -23,13 +22,11 @@ const TEXT: &str = r#"{
 		X500: "6ba7b814-9dad-11d1-80b4-00c04fd430c8"
 		Nil:  "00000000-0000-0000-0000-000000000000"
 	}
-	variants: {
-		Invalid:   0
-		RFC4122:   1
-		Reserved:  2
-		Microsoft: 3
-		Future:    4
-	}
+	variants: Invalid:   0
+	variants: RFC4122:   1
+	variants: Reserved:  2
+	variants: Microsoft: 3
+	variants: Future:    4
 }"#;
 
 const MEMBERS: &[Member] = &[
@@ -86,7 +83,6 @@ const MEMBERS: &[Member] = &[
         cx.spend(arg::bytes(a, 1)?.len())?;
         named(a, md5, 3)
     }),
-    constant("valid", Constant::Cue),
     constant("ns", Constant::Cue),
     constant("variants", Constant::Cue),
 ];

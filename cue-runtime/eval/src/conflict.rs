@@ -335,7 +335,7 @@ impl Evaluator {
     fn saying(&mut self, id: VertexId, by: &By) -> String {
         match by {
             By::Nothing => self.heap.get(id).kinds.to_string(),
-            By::Expr(expr) => self.literal_text(*expr),
+            By::Expr(expr) => self.value_text(*expr),
             By::Datum(datum) => self.datum_text(datum),
             By::Scalar => self.scalar_at(id).map_or_else(String::new, |it| it.0.cue_text()),
             By::Test(index) => {

@@ -191,6 +191,9 @@ impl Evaluator {
     /// Where a value is from: what it is written as, or all that was unified to make it.
     pub(crate) fn origin(&self, id: VertexId) -> Vec<At> {
         let id = self.follow(id);
+        if let Some((Datum::Function(_), _)) = self.scalar_of(self.heap.get(id)) {
+            return Vec::new();
+        }
         let single = self.written_at(id);
         if single != At::default() {
             return vec![single];
@@ -198,6 +201,8 @@ impl Evaluator {
         let conjuncts = self.heap.get(id).conjuncts.iter();
         conjuncts
             .filter_map(|it| match it.source() {
+                // What packages have and are has no source.
+                Source::Expr(expr, _) if self.program.named_packages.contains_key(&expr) => None,
                 Source::Expr(expr, _) => Some(self.program.at(expr)),
                 Source::Data(_) => Some(self.spots.of_whole(it.spot)),
                 Source::Vertex(_) => None,
@@ -269,6 +274,7 @@ impl Evaluator {
                     _ => self.origin(id),
                 }
             }
+            None if matches!(operand.value, Concrete::Datum(Datum::Function(_))) => Vec::new(),
             None => vec![operand.at],
         }
     }
@@ -415,7 +421,7 @@ impl Evaluator {
         let message = format!(
             "invalid operation {symbol}{} ({symbol} {})",
             match self.program.code(operand) {
-                Code::Struct(_) | Code::List(_) => self.literal_text(operand),
+                Code::Struct(_) | Code::List(_) | Code::Function(_) => self.literal_text(operand),
                 _ => self.source_at(place),
             },
             self.concrete_kind(&datum)

@@ -20,6 +20,15 @@ pub enum Style {
     Definition,
 }
 
+/// What becomes of functions in a value that is read as data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Functions {
+    /// No format has them.
+    Refused,
+    /// They are concrete.
+    Kept,
+}
+
 impl Evaluator {
     /// Where a vertex stands, in CUE's path syntax: a value that is computed on the way begins one.
     pub(crate) fn path(&self, id: VertexId) -> String {
@@ -57,13 +66,27 @@ impl Evaluator {
 
     /// The value as data: concrete all the way down, defaults taken.
     pub(crate) fn datum(&mut self, id: VertexId) -> Result<Datum, FaultId> {
-        let datum = self.datum_at(id, 0)?;
+        self.datum_with(id, Functions::Refused)
+    }
+
+    /// The same, with what becomes of functions in it.
+    pub(crate) fn datum_with(
+        &mut self,
+        id: VertexId,
+        functions: Functions,
+    ) -> Result<Datum, FaultId> {
+        let datum = self.datum_at(id, functions, 0)?;
         // Whatever was found with a text that could not be read is wrong.
         self.charge(0)?;
         Ok(datum)
     }
 
-    fn datum_at(&mut self, id: VertexId, depth: u32) -> Result<Datum, FaultId> {
+    fn datum_at(
+        &mut self,
+        id: VertexId,
+        functions: Functions,
+        depth: u32,
+    ) -> Result<Datum, FaultId> {
         self.tick()?;
         self.charge(64)?;
         let place = id;
@@ -88,14 +111,17 @@ impl Evaluator {
             return Err(self.placed(fault, place));
         }
         let vertex = self.heap.get(id);
-        if let Some((Datum::Function(name), at)) = self.scalar_of(vertex) {
+        let scalar = self.scalar_of(vertex);
+        if let Some((Datum::Function(name), at)) =
+            scalar.filter(|_| functions == Functions::Refused)
+        {
             // cue-errors 1.13
             let name = name.name;
             let message = format!("cannot convert value {name:?} of type *adt.Builtin to JSON");
             let fault = self.fail_at(Kind::Permanent, message, At::default(), vec![at]);
             return Err(self.placed(fault, place));
         }
-        if let Some((datum, _)) = self.scalar_of(vertex) {
+        if let Some((datum, _)) = scalar {
             return self.read(datum.clone());
         }
         if self.is_being_listed(id) {
@@ -105,7 +131,7 @@ impl Evaluator {
             let arcs = self.elements(id);
             let mut items = Vec::with_capacity(arcs.len());
             for arc in arcs {
-                items.push(self.datum_at(arc, depth + 1)?);
+                items.push(self.datum_at(arc, functions, depth + 1)?);
             }
             return Ok(Datum::list(items));
         }
@@ -128,7 +154,7 @@ impl Evaluator {
                     }
                 }
                 let name = self.labels.name(label);
-                fields.push((name, self.datum_at(arc, depth + 1)?));
+                fields.push((name, self.datum_at(arc, functions, depth + 1)?));
             }
             return Ok(Datum::fields(fields));
         }

@@ -5,6 +5,7 @@ use crate::builtin::Datum;
 use crate::demand::{Concrete, Operand};
 use crate::error::Kind;
 use crate::evaluator::Evaluator;
+use crate::export::Functions;
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, ExprId};
 
@@ -90,7 +91,7 @@ impl Evaluator {
         left: &Operand,
         at: At,
     ) -> Result<Datum, FaultId> {
-        self.datum(id).map_err(|fault| {
+        self.datum_with(id, Functions::Kept).map_err(|fault| {
             let inner = self.heap.faults[fault].clone();
             if inner.kind == Kind::Budget {
                 return fault;

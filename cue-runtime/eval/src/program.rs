@@ -274,6 +274,8 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
+    /// The literals that stand for builtin packages, where these are named as values, and their paths.
+    pub(crate) named_packages: Map<ExprId, &'static str>,
 }
 
 impl Program {
@@ -345,6 +347,7 @@ impl Program {
             filled: Vec::new(),
             lenient: false,
             lifts: Map::default(),
+            named_packages: Map::default(),
         };
         // These stand nowhere.
         let at = At { source: u32::MAX, ..At::default() };

@@ -226,7 +226,7 @@ impl Evaluator {
         matches!(
             code,
             Code::Struct(_) | Code::List(_) | Code::Unify(..) | Code::Call(Callee::Plain(_), _)
-        )
+        ) && !self.program.named_packages.contains_key(&expr)
     }
 
     /// The error of a label that is not known yet (cue-errors 1.7).

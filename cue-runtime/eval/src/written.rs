@@ -26,6 +26,18 @@ impl Evaluator {
         out
     }
 
+    /// The text of an expression that is a value: of a package, what it has.
+    pub(crate) fn value_text(&self, expr: ExprId) -> String {
+        match self.program.code(expr) {
+            Code::Struct(literal) if self.program.named_packages.contains_key(&expr) => {
+                let mut out = String::new();
+                self.write_struct(*literal, &mut out, 1);
+                out
+            }
+            _ => self.literal_text(expr),
+        }
+    }
+
     /// The text of a bound or a validator.
     pub(crate) fn test_text(&mut self, test: &Test) -> String {
         match test {
@@ -107,10 +119,10 @@ impl Evaluator {
             Code::Type(_, name) => out.push_str(name),
             Code::Struct(literal) => match spots::package_at(self.program.at(expr)) {
                 Some(package) => out.push_str(package),
-                // A package that something is asked of is written by its name.
-                None => match self.source_at(self.program.at(expr)) {
-                    name if depth > 0 && cue_syntax::is_identifier(&name) => out.push_str(&name),
-                    _ => self.write_struct(*literal, out, next),
+                None => match self.program.named_packages.get(&expr) {
+                    Some(path) if cue_syntax::is_identifier(path) => out.push_str(path),
+                    Some(path) => out.push_str(&Datum::text(*path).cue_text()),
+                    None => self.write_struct(*literal, out, next),
                 },
             },
             Code::List(elements) => self.write_elements(elements, out, next),

@@ -171,6 +171,7 @@ impl Compiler<'_> {
                     // As of a struct that has nothing.
                     let empty = self.program.add_struct(StructLiteral::default());
                     let empty = self.push(empty, operand.span);
+                    self.program.named_packages.insert(empty, package.path);
                     let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
                 };
@@ -211,7 +212,9 @@ impl Compiler<'_> {
             literal.declarations.push(Declaration::Field { label, presence, value, notes: 0, at });
         }
         let literal = self.program.add_struct(literal);
-        self.push(literal, span)
+        let literal = self.push(literal, span);
+        self.program.named_packages.insert(literal, package.path);
+        literal
     }
 
     /// The struct that has what a package says in CUE.
