@@ -46,7 +46,8 @@ mod html;
 mod tabwriter;
 mod template;
 mod template_syntax; // Go templates as trees
-mod printf; // Go's printing of values
+mod printf; // directives of Go's fmt
+mod go_value; // values and types as Go shows them
 mod net;
 mod address; // IP addresses and prefixes
 mod url;

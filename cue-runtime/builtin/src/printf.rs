@@ -1,217 +1,554 @@
-//! Values as Go's `fmt` prints them.
+//! Values as Go's `fmt` prints them: directives with flags, width, precision and the number of an argument, each
+//! element of what has some.
 
-use std::fmt::Write;
 use std::iter::Peekable;
 use std::str::Chars;
 
 use super::call::{CallContext, CallError};
-use super::datum::Datum;
+use super::datum::{Datum, valid_text};
 use super::floats::{Width, format_float};
-use super::quoting::{Plain, go_quote};
+use super::go_value::{beyond, show, sorted, type_name};
+use super::hex;
+use super::number::Number;
+use super::quoting::{Plain, go_quote, is_print};
 
-/// Go reads a digit of a width or a precision up to this number; more than ten times as much it never is.
+/// Go reads a digit of a number in a directive up to this one; more than ten times as much it never is.
 const LARGEST: usize = 1_000_000;
 
+/// What a directive prints.
+#[derive(Clone, Copy)]
+pub(super) struct Argument<'a> {
+    /// The value.
+    pub(super) datum: &'a Datum,
+    /// A number that the template made: of Go's type `int`, where those of data are `int64`.
+    pub(super) made: bool,
+}
+
+/// What stands between `%` and the verb.
+#[derive(Clone, Copy, Default)]
+struct Directive {
+    plus: bool,
+    minus: bool,
+    sharp: bool,
+    space: bool,
+    zero: bool,
+    /// `%#v`: as Go writes it.
+    go: bool,
+    width: Option<usize>,
+    precision: Option<usize>,
+}
+
 /// Go's `Sprintf` for what a template can hold.
+///
+/// # Errors
+/// The budget does not do for it.
 pub(super) fn printf(
     cx: &mut CallContext,
     format: &str,
-    values: &[Datum],
+    arguments: &[Argument<'_>],
 ) -> Result<String, CallError> {
-    let mut out = String::new();
-    let mut rest = format.chars().peekable();
-    let mut next = 0;
-    while let Some(c) = rest.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let mut flags = String::new();
-        while let Some(flag) = rest.next_if(|c| "+-# 0".contains(*c)) {
-            flags.push(flag);
-        }
-        let width = number(&mut rest);
-        let mut precision = None;
-        if rest.next_if_eq(&'.').is_some() {
-            precision = Some(number(&mut rest));
-        }
-        cx.spend(width + precision.unwrap_or(0))?;
-        let Some(verb) = rest.next() else {
-            out.push_str("%!(NOVERB)");
-            break;
-        };
-        if verb == '%' {
-            out.push('%');
-            continue;
-        }
-        let Some(value) = values.get(next) else {
-            let _ = write!(out, "%!{verb}(MISSING)");
-            continue;
-        };
-        next += 1;
-        let text = verbed(verb, &flags, precision, value);
-        let length = text.chars().count();
-        let padding = width.saturating_sub(length);
-        let numeric = matches!(value, Datum::Number(_));
-        if flags.contains('-') {
-            out.push_str(&text);
-            out.extend(std::iter::repeat_n(' ', padding));
-        } else if flags.contains('0') && numeric {
-            let sign = usize::from(text.starts_with(['-', '+']));
-            out.push_str(&text[..sign]);
-            out.extend(std::iter::repeat_n('0', padding));
-            out.push_str(&text[sign..]);
+    let rest = format.chars().peekable();
+    let mut it = Reader { rest, arguments, next: 0, is_ordered: true, out: String::new() };
+    while let Some(c) = it.rest.next() {
+        if c == '%' {
+            it.directive(cx)?;
         } else {
-            out.extend(std::iter::repeat_n(' ', padding));
-            out.push_str(&text);
+            it.out.push(c);
         }
     }
-    if next < values.len() {
-        let extra: Vec<String> =
-            values[next..].iter().map(|it| format!("{}={}", type_name(it), shown(it))).collect();
-        let _ = write!(out, "%!(EXTRA {})", extra.join(", "));
+    let Reader { next, is_ordered, mut out, .. } = it;
+    if is_ordered && next < arguments.len() {
+        for (at, extra) in arguments[next..].iter().enumerate() {
+            out.push_str(if at == 0 { "%!(EXTRA " } else { ", " });
+            let name = type_of(*extra);
+            out.push_str(name);
+            if !is_nil(extra.datum) {
+                out.push('=');
+                show(extra.datum, &mut out);
+            }
+        }
+        out.push(')');
     }
     Ok(out)
 }
 
-/// The digits that come next as a number. Where it is too large nothing that follows counts.
-fn number(rest: &mut Peekable<Chars<'_>>) -> usize {
-    let mut number = 0;
-    while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
-        if number > LARGEST {
-            rest.by_ref().for_each(drop);
-            return 0;
-        }
-        number = number * 10 + digit as usize;
-        rest.next();
-    }
-    number
+/// A format, read from left to right.
+struct Reader<'a> {
+    rest: Peekable<Chars<'a>>,
+    arguments: &'a [Argument<'a>],
+    /// The argument that comes next.
+    next: usize,
+    /// No directive said which argument it prints.
+    is_ordered: bool,
+    out: String,
 }
 
-fn verbed(verb: char, flags: &str, precision: Option<usize>, value: &Datum) -> String {
-    let plus = |text: String| {
-        if flags.contains('+') && !text.starts_with('-') { format!("+{text}") } else { text }
-    };
-    let wrong = || match value {
-        Datum::Null | Datum::Function(_) | Datum::Live(_) => format!("%!{verb}(<nil>)"),
-        _ => format!("%!{verb}({}={})", type_name(value), shown(value)),
-    };
-    match (verb, value) {
-        ('v', Datum::Live(_)) => "<nil>".to_owned(),
-        ('v', Datum::Number(_)) => plus(shown(value)),
-        ('v', _) => shown(value),
-        ('T', _) => type_name(value).to_owned(),
-        ('t', Datum::Bool(value)) => value.to_string(),
-        ('s', Datum::String(text)) => match precision {
-            Some(precision) => text.chars().take(precision).collect(),
-            None => text.to_string(),
-        },
-        ('s', Datum::Bytes(bytes)) => crate::datum::valid_text(bytes).into_owned(),
-        ('q', Datum::String(text)) => go_quote(text, '"', Plain::Print),
-        ('x' | 'X', Datum::String(text)) => {
-            let hex = super::hex::encode(text.as_bytes());
-            if verb == 'X' { hex.to_uppercase() } else { hex }
-        }
-        ('x' | 'X', Datum::Bytes(bytes)) => {
-            let hex = super::hex::encode(bytes);
-            if verb == 'X' { hex.to_uppercase() } else { hex }
-        }
-        ('d' | 'b' | 'o' | 'x' | 'X' | 'c' | 'q' | 'U', Datum::Number(number))
-            if number.is_int() =>
-        {
-            let Some(whole) = number.to_bigint() else { return wrong() };
-            let c = number
-                .to_i64()
-                .and_then(|code| u32::try_from(code).ok())
-                .and_then(char::from_u32)
-                .unwrap_or('\u{fffd}');
-            let sharp = |prefix: &str, text: String| {
-                if flags.contains('#') { format!("{prefix}{text}") } else { text }
-            };
-            match verb {
-                'd' => plus(whole.to_string()),
-                'b' => plus(sharp("0b", whole.to_str_radix(2))),
-                'o' => plus(sharp("0", whole.to_str_radix(8))),
-                'x' => plus(sharp("0x", whole.to_str_radix(16))),
-                'X' => plus(sharp("0X", whole.to_str_radix(16).to_uppercase())),
-                'c' => c.to_string(),
-                'q' => super::quote_rune(c),
-                _ => format!("U+{:04X}", c as u32),
+impl Reader<'_> {
+    fn directive(&mut self, cx: &mut CallContext) -> Result<(), CallError> {
+        let mut it = Directive::default();
+        while let Some(flag) = self.rest.next_if(|c| "+-# 0".contains(*c)) {
+            match flag {
+                '+' => it.plus = true,
+                '-' => it.minus = true,
+                '#' => it.sharp = true,
+                ' ' => it.space = true,
+                _ => it.zero = true,
             }
         }
-        ('e' | 'E' | 'f' | 'g' | 'G', Datum::Number(number)) if !number.is_int() => {
-            let precision = precision.or(if matches!(verb, 'g' | 'G') { None } else { Some(6) });
-            plus(format_float(number.to_f64(), verb as u8, precision, Width::Double))
+        // Whether all numbers of arguments are right, and whether one stands right before.
+        let mut right = true;
+        let mut named = self.index(&mut right);
+        if self.rest.next_if_eq(&'*').is_some() {
+            match self.given() {
+                Some(width) => {
+                    it.minus |= width < 0;
+                    it.width = usize::try_from(width.unsigned_abs()).ok();
+                }
+                None => self.out.push_str("%!(BADWIDTH)"),
+            }
+            named = None;
+        } else {
+            it.width = self.number();
+            right &= it.width.is_none() || named != Some(true);
         }
-        ('d' | 's' | 'x' | 'q', Datum::List(items))
-            if !items.iter().any(|it| matches!(it, Datum::List(_))) =>
-        {
-            let all: Vec<String> =
-                items.iter().map(|it| verbed(verb, flags, precision, it)).collect();
-            format!("[{}]", all.join(" "))
+        if self.rest.next_if_eq(&'.').is_some() {
+            right &= named != Some(true);
+            named = self.index(&mut right);
+            if self.rest.next_if_eq(&'*').is_some() {
+                match self.given() {
+                    Some(precision) => it.precision = usize::try_from(precision).ok(),
+                    None => self.out.push_str("%!(BADPREC)"),
+                }
+                named = None;
+            } else {
+                it.precision = Some(self.number().unwrap_or(0));
+            }
         }
-        _ => wrong(),
+        if named != Some(true) {
+            self.index(&mut right);
+        }
+        let Some(verb) = self.rest.next() else {
+            self.out.push_str("%!(NOVERB)");
+            return Ok(());
+        };
+        if verb == '%' {
+            self.out.push('%');
+            return Ok(());
+        }
+        let why = match self.arguments.get(self.next) {
+            _ if !right => "(BADINDEX)",
+            None => "(MISSING)",
+            Some(argument) => {
+                self.next += 1;
+                if verb == 'v' {
+                    (it.go, it.sharp, it.plus) = (it.sharp, false, false);
+                }
+                return Printer { directive: it, made: argument.made, cx, out: &mut self.out }
+                    .argument(verb, argument.datum);
+            }
+        };
+        self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), why]);
+        Ok(())
+    }
+
+    /// `[2]`: which argument comes next. Whether there is such a one; nothing where none is named.
+    fn index(&mut self, right: &mut bool) -> Option<bool> {
+        self.rest.next_if_eq(&'[')?;
+        self.is_ordered = false;
+        let mut ahead = self.rest.clone();
+        let text: String = ahead.by_ref().take_while(|c| *c != ']').collect();
+        if !self.rest.clone().any(|c| c == ']') {
+            *right = false;
+            return Some(false);
+        }
+        self.rest = ahead;
+        let number = text.parse::<usize>().ok().filter(|_| !text.starts_with('+'));
+        let index = number.and_then(|it| it.checked_sub(1));
+        match index.filter(|it| *it < self.arguments.len()) {
+            Some(index) => self.next = index,
+            None => *right = false,
+        }
+        Some(number.is_some())
+    }
+
+    /// `*`: a number that is an argument.
+    fn given(&mut self) -> Option<i64> {
+        let datum = self.arguments.get(self.next)?.datum;
+        self.next += 1;
+        let Datum::Number(number) = datum else { return None };
+        let number = number.to_i64().filter(|_| number.is_int())?;
+        (number.unsigned_abs() <= LARGEST as u64).then_some(number)
+    }
+
+    /// The digits that come next. Where there are too many, nothing that follows counts.
+    fn number(&mut self) -> Option<usize> {
+        let mut number = None;
+        while let Some(digit) = self.rest.peek().and_then(|c| c.to_digit(10)) {
+            let known = number.unwrap_or(0);
+            if known > LARGEST {
+                self.rest.by_ref().for_each(drop);
+                return None;
+            }
+            number = Some(known * 10 + digit as usize);
+            self.rest.next();
+        }
+        number
     }
 }
 
-/// `%T`
-pub(super) fn type_name(datum: &Datum) -> &'static str {
-    match datum {
-        Datum::Null | Datum::Function(_) | Datum::Live(_) => "<nil>",
-        Datum::Bool(_) => "bool",
-        Datum::Number(number) if number.is_int() => "int64",
-        Datum::Number(_) => "float64",
-        Datum::String(_) => "string",
-        Datum::Bytes(_) => "[]uint8",
-        Datum::List(_) => "[]interface {}",
-        Datum::Struct(_) => "map[string]interface {}",
+/// Prints a value by one directive.
+struct Printer<'a> {
+    directive: Directive,
+    made: bool,
+    cx: &'a mut CallContext,
+    out: &'a mut String,
+}
+
+impl Printer<'_> {
+    /// An argument itself.
+    fn argument(&mut self, verb: char, datum: &Datum) -> Result<(), CallError> {
+        match verb {
+            'T' => self.text(type_of(Argument { datum, made: self.made })),
+            'v' if is_nil(datum) => self.padded("<nil>"),
+            _ if is_nil(datum) => {
+                self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), "(<nil>)"]);
+                Ok(())
+            }
+            _ => self.value(verb, datum),
+        }
+    }
+
+    /// An argument, or what is in one.
+    fn value(&mut self, verb: char, datum: &Datum) -> Result<(), CallError> {
+        self.cx.spend(16)?;
+        match datum {
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => {
+                self.out.push_str(if self.directive.go { "interface {}(nil)" } else { "<nil>" });
+                Ok(())
+            }
+            Datum::Bool(value) if matches!(verb, 'v' | 't') => {
+                self.padded(if *value { "true" } else { "false" })
+            }
+            Datum::Number(number) if number.is_int() => self.whole(verb, number, datum),
+            Datum::Number(number) => self.float(verb, number, datum),
+            Datum::String(text) => self.string(verb, text, datum),
+            Datum::Bytes(bytes) => self.bytes(verb, bytes),
+            Datum::List(items) => {
+                let (open, between, close) = self.brackets(datum, "[", "]");
+                self.out.push_str(&open);
+                for (at, item) in items.iter().enumerate() {
+                    self.out.push_str(if at > 0 { between } else { "" });
+                    self.value(verb, item)?;
+                }
+                self.out.push_str(close);
+                Ok(())
+            }
+            Datum::Struct(_) => {
+                let (open, between, close) = self.brackets(datum, "map[", "]");
+                self.out.push_str(&open);
+                for (at, (label, value)) in sorted(datum).into_iter().enumerate() {
+                    self.out.push_str(if at > 0 { between } else { "" });
+                    self.value(verb, &Datum::text(label))?;
+                    self.out.push(':');
+                    self.value(verb, value)?;
+                }
+                self.out.push_str(close);
+                Ok(())
+            }
+            Datum::Bool(_) => self.wrong(verb, datum),
+        }
+    }
+
+    /// What stands around and between elements.
+    fn brackets(
+        &self,
+        datum: &Datum,
+        open: &'static str,
+        close: &'static str,
+    ) -> (String, &'static str, &'static str) {
+        if self.directive.go {
+            (format!("{}{{", type_name(datum)), ", ", "}")
+        } else {
+            (open.to_owned(), " ", close)
+        }
+    }
+
+    /// A verb that the value does not have: its type and the value.
+    fn wrong(&mut self, verb: char, datum: &Datum) -> Result<(), CallError> {
+        let name = match type_of(Argument { datum, made: self.made }) {
+            BIG => "big.Int",
+            name => name,
+        };
+        self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), "(", name, "="]);
+        self.value('v', datum)?;
+        self.out.push(')');
+        Ok(())
+    }
+
+    fn blank(&mut self, fill: char, count: usize) -> Result<(), CallError> {
+        self.cx.spend(count)?;
+        self.out.extend(std::iter::repeat_n(fill, count));
+        Ok(())
+    }
+
+    /// A text in the width that was asked for; zeros stand on its left only.
+    fn padded(&mut self, text: &str) -> Result<(), CallError> {
+        let Directive { minus, zero, width, .. } = self.directive;
+        self.cx.spend(text.len())?;
+        let missing = width.unwrap_or(0).saturating_sub(text.chars().count());
+        if minus {
+            self.out.push_str(text);
+            self.blank(' ', missing)
+        } else {
+            self.blank(if zero { '0' } else { ' ' }, missing)?;
+            self.out.push_str(text);
+            Ok(())
+        }
+    }
+
+    /// The same without zeros.
+    fn spaced(&mut self, text: &str) -> Result<(), CallError> {
+        let zero = std::mem::take(&mut self.directive.zero);
+        let padded = self.padded(text);
+        self.directive.zero = zero;
+        padded
+    }
+
+    /// As much of a text as the precision lets through.
+    fn cut<'t>(&self, text: &'t str) -> &'t str {
+        let end = self.directive.precision.and_then(|it| text.char_indices().nth(it));
+        end.map_or(text, |(at, _)| &text[..at])
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), CallError> {
+        self.padded(self.cut(text))
+    }
+
+    fn quoted(&mut self, text: &str) -> Result<(), CallError> {
+        let text = self.cut(text);
+        let plain = |c: char| (c >= ' ' || c == '\t') && !matches!(c, '`' | '\x7f' | '\u{feff}');
+        if self.directive.sharp && text.chars().all(plain) {
+            return self.padded(&format!("`{text}`"));
+        }
+        self.padded(&go_quote(text, '"', self.plain()))
+    }
+
+    /// What is not escaped in quotes.
+    fn plain(&self) -> Plain {
+        if self.directive.plus { Plain::Ascii } else { Plain::Print }
+    }
+
+    fn string(&mut self, verb: char, text: &str, datum: &Datum) -> Result<(), CallError> {
+        match verb {
+            'v' if self.directive.go => self.quoted(text),
+            'v' | 's' => self.text(text),
+            'q' => self.quoted(text),
+            'x' | 'X' => self.hexadecimal(text.as_bytes(), verb),
+            _ => self.wrong(verb, datum),
+        }
+    }
+
+    fn bytes(&mut self, verb: char, bytes: &[u8]) -> Result<(), CallError> {
+        match verb {
+            's' => self.text(&valid_text(bytes)),
+            'q' => self.quoted(&valid_text(bytes)),
+            'x' | 'X' => self.hexadecimal(bytes, verb),
+            'v' if self.directive.go => {
+                let all: Vec<String> = bytes.iter().map(|it| format!("0x{it:x}")).collect();
+                self.cx.spend(8 * all.len())?;
+                self.out.extend(["[]byte{", &all.join(", "), "}"]);
+                Ok(())
+            }
+            _ => {
+                self.out.push('[');
+                for (at, byte) in bytes.iter().enumerate() {
+                    self.out.push_str(if at > 0 { " " } else { "" });
+                    self.cx.spend(16)?;
+                    let byte = Datum::int(i64::from(*byte));
+                    match verb {
+                        'v' | 'd' | 'b' | 'o' | 'O' | 'c' | 'q' | 'U' => self.value(verb, &byte)?,
+                        _ => {
+                            let name = ["%!", verb.encode_utf8(&mut [0; 4]), "(uint8="].concat();
+                            self.out.push_str(&name);
+                            self.value('v', &byte)?;
+                            self.out.push(')');
+                        }
+                    }
+                }
+                self.out.push(']');
+                Ok(())
+            }
+        }
+    }
+
+    /// `68 65 6a`, `0x68656a`: two digits for each byte.
+    fn hexadecimal(&mut self, bytes: &[u8], verb: char) -> Result<(), CallError> {
+        let Directive { sharp, space, precision, .. } = self.directive;
+        let bytes = &bytes[..bytes.len().min(precision.unwrap_or(usize::MAX))];
+        self.cx.spend(5 * bytes.len())?;
+        let mark = if verb == 'x' { "0x" } else { "0X" };
+        let digits = |it: &[u8]| match verb {
+            'x' => hex::encode(it),
+            _ => hex::encode(it).to_uppercase(),
+        };
+        let all: Vec<String> = match space {
+            true => bytes.chunks(1).map(digits).collect(),
+            false => Some(bytes).filter(|it| !it.is_empty()).map(digits).into_iter().collect(),
+        };
+        let mark = if sharp { mark } else { "" };
+        let all: Vec<String> = all.into_iter().map(|it| [mark, &it].concat()).collect();
+        self.padded(&all.join(" "))
+    }
+
+    /// A whole number: in a base, or as the character that has it.
+    fn whole(&mut self, verb: char, number: &Number, datum: &Datum) -> Result<(), CallError> {
+        let is_large = number.to_i64().is_none();
+        let base = match verb {
+            'v' | 'd' => 10,
+            'b' => 2,
+            'o' | 'O' => 8,
+            'x' | 'X' => 16,
+            's' if is_large => 10,
+            'c' | 'q' | 'U' if !is_large => return self.character(verb, number),
+            _ => return self.wrong(verb, datum),
+        };
+        let Some(whole) = number.to_bigint() else { return self.wrong(verb, datum) };
+        let text = whole.to_str_radix(base);
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, &*text),
+        };
+        let Directive { plus, minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let signed = usize::from(negative || plus || space);
+        let least = match (precision, width) {
+            (Some(0), _) if digits == "0" => return self.spaced(""),
+            (Some(precision), _) => precision,
+            // Zeros stand in the place of blanks before it.
+            (None, Some(width)) if zero && !minus => width.saturating_sub(signed),
+            _ => 0,
+        };
+        let missing = least.saturating_sub(digits.len());
+        self.cx.spend(missing + digits.len())?;
+        let mut text = "0".repeat(missing) + digits;
+        let mark = match verb {
+            'O' => "0o",
+            'b' if sharp => "0b",
+            'x' if sharp => "0x",
+            'X' if sharp => "0X",
+            'o' if sharp && !text.starts_with('0') => "0",
+            _ => "",
+        };
+        if verb == 'X' {
+            text.make_ascii_uppercase();
+        }
+        let sign = match (negative, plus, space) {
+            (true, ..) => "-",
+            (_, true, _) => "+",
+            (.., true) => " ",
+            _ => "",
+        };
+        self.spaced(&[sign, mark, &text].concat())
+    }
+
+    /// A number as a character.
+    fn character(&mut self, verb: char, number: &Number) -> Result<(), CallError> {
+        let code = number.to_i64().unwrap_or(-1);
+        let known = u32::try_from(code).ok().and_then(char::from_u32);
+        let c = known.unwrap_or(char::REPLACEMENT_CHARACTER);
+        let mut bytes = [0; 4];
+        match verb {
+            'c' => self.padded(c.encode_utf8(&mut bytes)),
+            'q' => self.padded(&go_quote(c.encode_utf8(&mut bytes), '\'', self.plain())),
+            _ => {
+                let digits = self.directive.precision.unwrap_or(0).max(4);
+                self.cx.spend(digits)?;
+                let mut text = format!("U+{code:0digits$X}");
+                if let Some(c) = known.filter(|it| self.directive.sharp && is_print(*it as u32)) {
+                    text.extend([" '", c.encode_utf8(&mut bytes), "'"]);
+                }
+                self.spaced(&text)
+            }
+        }
+    }
+
+    fn float(&mut self, verb: char, number: &Number, datum: &Datum) -> Result<(), CallError> {
+        let Directive { plus, minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let (format, usual) = match verb {
+            'v' => ('g', None),
+            'g' | 'G' | 'x' | 'X' | 'b' => (verb, None),
+            'e' | 'E' | 'f' => (verb, Some(6)),
+            'F' => ('f', Some(6)),
+            _ => return self.wrong(verb, datum),
+        };
+        if let (Some(text), 'v' | 'g') = (beyond(number), verb) {
+            return self.padded(&text);
+        }
+        let precision = precision.or(usual);
+        self.cx.spend(precision.unwrap_or(0))?;
+        let text = format_float(number.to_f64(), format as u8, precision, Width::Double);
+        let (sign, size) = match text.strip_prefix(['-', '+']) {
+            Some(size) => (&text[..1], size),
+            None => ("+", &*text),
+        };
+        let shown = match sign {
+            "+" if plus => "+",
+            "+" if space => " ",
+            "+" => "",
+            sign => sign,
+        };
+        let is_number = size.starts_with(|c: char| c.is_ascii_digit());
+        let size = if sharp && is_number && verb != 'b' {
+            with_point(size, verb, precision)
+        } else {
+            size.to_owned()
+        };
+        if !is_number {
+            return self.spaced(&[shown, &size].concat());
+        }
+        if zero && !minus && !shown.is_empty() {
+            let missing = width.unwrap_or(0).saturating_sub(size.len() + 1);
+            self.out.push_str(shown);
+            self.blank('0', missing)?;
+            self.out.push_str(&size);
+            return Ok(());
+        }
+        self.padded(&[shown, &size].concat())
     }
 }
 
-/// Fields by name.
-pub(super) fn sorted(datum: &Datum) -> Vec<(&str, &Datum)> {
-    let Datum::Struct(fields) = datum else { return Vec::new() };
-    let mut members: Vec<(&str, &Datum)> = fields.iter().map(|(k, v)| (&**k, v)).collect();
-    cue_sort::by(&mut members, |one, other| one.0.cmp(other.0));
-    members
+/// `%#g`: a point always, and with `%g` all digits that the precision asks for.
+fn with_point(size: &str, verb: char, precision: Option<usize>) -> String {
+    let marks: &[char] = if matches!(verb, 'x' | 'X') { &['p', 'P'] } else { &['e', 'E'] };
+    let (digits, exponent) = size.split_at(size.find(marks).unwrap_or(size.len()));
+    let mut out = digits.to_owned();
+    if !out.contains('.') {
+        out.push('.');
+    }
+    if matches!(verb, 'g' | 'G' | 'x') {
+        let counted = digits.trim_start_matches(['0', '.', 'x']);
+        let known = match counted.chars().filter(|it| *it != '.').count() {
+            0 => usize::from(digits == "0"),
+            known => known,
+        };
+        let missing = precision.unwrap_or(6).saturating_sub(known);
+        out.extend(std::iter::repeat_n('0', missing));
+    }
+    out + exponent
 }
 
-/// `%v`
-pub(super) fn shown(datum: &Datum) -> String {
-    let mut out = String::new();
-    show(datum, &mut out);
-    out
+/// The type of whole numbers that are too large for any other.
+const BIG: &str = "*big.Int";
+
+fn is_nil(datum: &Datum) -> bool {
+    matches!(datum, Datum::Null | Datum::Function(_) | Datum::Live(_))
 }
 
-fn show(datum: &Datum, out: &mut String) {
-    match datum {
-        Datum::Null => out.push_str("<nil>"),
-        Datum::Function(_) | Datum::Live(_) => out.push_str("<no value>"),
-        Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Datum::Number(number) => match number.to_bigint() {
-            Some(whole) if number.is_int() => out.push_str(&whole.to_string()),
-            _ => out.push_str(&format_float(number.to_f64(), b'g', None, Width::Double)),
-        },
-        Datum::String(text) => out.push_str(text),
-        Datum::Bytes(bytes) => {
-            let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            out.extend(["[", &all.join(" "), "]"]);
-        }
-        Datum::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { " " } else { "" });
-                show(item, out);
-            }
-            out.push(']');
-        }
-        Datum::Struct(_) => {
-            out.push_str("map[");
-            for (at, (label, value)) in sorted(datum).into_iter().enumerate() {
-                out.extend([if at > 0 { " " } else { "" }, label, ":"]);
-                show(value, out);
-            }
-            out.push(']');
-        }
+/// `%T` of a value, which the template may have made.
+fn type_of(it: Argument<'_>) -> &'static str {
+    match it.datum {
+        Datum::Number(number) if number.is_int() && number.to_i64().is_none() => BIG,
+        Datum::Number(number) if number.is_int() && it.made => "int",
+        Datum::Number(number) if !number.is_int() && beyond(number).is_some() => "*big.Float",
+        datum => type_name(datum),
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::arguments as arg;
 use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
-use super::printf::{printf, shown, sorted, type_name};
+use super::go_value::{shown, sorted, type_name};
+use super::printf::{Argument, printf};
 use super::quoting::is_print;
 use super::template_syntax::{Base, Node, Operand, Parser, Pipeline};
 use super::{html, url};
@@ -229,8 +230,10 @@ impl Run<'_, '_> {
 
     fn pipeline(&mut self, pipeline: &Pipeline, dot: &Datum) -> Result<Datum, CallError> {
         let mut value = None;
-        for command in &pipeline.commands {
-            value = Some(self.command(command, dot, value)?);
+        for (at, command) in pipeline.commands.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|it| pipeline.commands.get(it));
+            let made = before.is_some_and(|it| makes(it));
+            value = Some(self.command(command, dot, value.map(|it| (it, made)))?);
         }
         let value = value.unwrap_or(Datum::Null);
         for name in &pipeline.variables {
@@ -249,7 +252,7 @@ impl Run<'_, '_> {
         &mut self,
         command: &[Operand],
         dot: &Datum,
-        last: Option<Datum>,
+        last: Option<(Datum, bool)>,
     ) -> Result<Datum, CallError> {
         let Some(first) = command.first() else { return Ok(Datum::Null) };
         let Base::Function(name) = &first.base else {
@@ -270,16 +273,21 @@ impl Run<'_, '_> {
                     return Ok(value);
                 }
             }
-            return Ok(last.unwrap_or(value));
+            return Ok(last.map_or(value, |it| it.0));
         }
         let mut values = Vec::new();
         for operand in &command[1..] {
             values.push(self.operand(operand, dot)?);
         }
-        values.extend(last);
+        let mut made: Vec<bool> = command[1..].iter().map(Operand::is_made).collect();
+        made.extend(last.iter().map(|it| it.1));
+        values.extend(last.map(|it| it.0));
         self.cx.spend(16 * values.len() + 16)?;
-        if let ("printf", Some(Datum::String(format))) = (&**name, values.first()) {
-            return Ok(Datum::text(printf(self.cx, format, &values[1..])?));
+        if let ("printf", [Datum::String(format), rest @ ..]) = (&**name, values.as_slice()) {
+            let arguments = rest.iter().zip(&made[1..]);
+            let arguments: Vec<Argument<'_>> =
+                arguments.map(|(datum, made)| Argument { datum, made: *made }).collect();
+            return Ok(Datum::text(printf(self.cx, format, &arguments)?));
         }
         call(name, &values).map_err(|reason| match reason.strip_prefix("wrong number") {
             Some(_) => failure(first, &reason),
@@ -325,6 +333,26 @@ impl Run<'_, '_> {
             };
         }
         Ok(value)
+    }
+}
+
+/// Whether what a command gives is a number that it made.
+fn makes(command: &[Operand]) -> bool {
+    match command {
+        [only] => only.is_made(),
+        [function, ..] => matches!(&function.base, Base::Function(name) if name == "len"),
+        [] => false,
+    }
+}
+
+impl Operand {
+    /// Whether it is a literal, or what a function counts.
+    fn is_made(&self) -> bool {
+        match &self.base {
+            Base::Literal(_) => self.fields.is_empty(),
+            Base::Pipeline(inner) => inner.commands.last().is_some_and(|it| makes(it)),
+            Base::Dot | Base::Nil | Base::Variable(_) | Base::Function(_) => false,
+        }
     }
 }
 
