@@ -218,10 +218,11 @@ impl<'a> Printer<'a> {
             ExprKind::Select(it) => {
                 let (base, Ident { name, span }) = &**it;
                 let base = computed(self, base).operand(PRIMARY);
-                let quoted = slice(source, *span).starts_with('"');
-                let name = match quoted && !is_identifier(name) {
+                let quoted = slice(source, *span).starts_with('"') || &**name == "_";
+                let plain = is_identifier(name) || is_keyword(name);
+                let name = match quoted {
+                    true if plain => name.to_string(),
                     true => Datum::text(name.clone()).cue_text(),
-                    false if quoted => name.to_string(),
                     false => self.hidden(name, file),
                 };
                 Out::primary(format!("{base}.{name}"))

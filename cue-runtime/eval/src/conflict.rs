@@ -168,8 +168,12 @@ impl Evaluator {
                 if vertex.kinds == Kinds::BOTTOM {
                     return;
                 }
-                // A function is another value each time.
-                if matches!(datum, Datum::Function(_)) || !compare::same(old, datum) {
+                // A function without a package is another value each time.
+                let is_other = match datum {
+                    Datum::Function(it) => it.package.is_empty() || !compare::same(old, datum),
+                    _ => !compare::same(old, datum),
+                };
+                if is_other {
                     let before = (old_at, vertex.scalar_via);
                     let (first, second) = match self.is_of_choice(id, before, (at, via)) {
                         true => (old, datum),

@@ -76,11 +76,8 @@ impl Evaluator {
         let id = match self.default_of(id) {
             Some(id) => id,
             None => {
-                let place = operand.map_or_else(|| place(self), |it| self.program.at(it));
-                let text = self.short(id);
-                let kinds = self.kinds_of(id);
-                let message = format!("unresolved disjunction {text} (type {kinds})");
-                return Value::Fault(self.fail(Kind::Incomplete, message, place));
+                let place = operand.map_or_else(|| place(self), |it| self.operand_at(it, whole));
+                return Value::Fault(self.unresolved(id, place));
             }
         };
         if let Some(fault) = if known { self.failed_below(id) } else { None } {
@@ -410,6 +407,38 @@ impl Evaluator {
         never.then(|| self.no_part(id, Some(operand), at, at))
     }
 
+    /// Where an operand stands that something is taken of, with its parentheses.
+    fn operand_at(&self, operand: ExprId, whole: At) -> At {
+        let mut at = self.program.at(operand);
+        if at.source == whole.source {
+            at.span.start = at.span.start.min(whole.span.start);
+        }
+        at
+    }
+
+    /// The error of a choice that is not made, and that something is asked of.
+    fn unresolved(&mut self, id: VertexId, place: At) -> FaultId {
+        let (text, kinds) = (self.short(id), self.kinds_of(id));
+        let message = format!("unresolved disjunction {text} (type {kinds})");
+        self.fail(Kind::Incomplete, message, place)
+    }
+
+    /// The error of what has no parts, though it may get some.
+    fn without_parts_yet(&mut self, base: &Value, operand: ExprId, at: At) -> Option<FaultId> {
+        let Value::Vertex(id) = base else { return None };
+        let id = self.unify_for(*id, self.program.at(operand));
+        let Some(id) = self.default_of(id) else {
+            return Some(self.unresolved(id, self.operand_at(operand, at)));
+        };
+        let vertex = self.heap.get(id);
+        if let Some(fault) = vertex.fault {
+            return self.heap.faults[fault].kind.is_incomplete().then_some(fault);
+        }
+        let done = vertex.state == State::Done && self.scalar_of(vertex).is_none();
+        let open = done && !vertex.is_struct && !vertex.is_list;
+        open.then(|| self.no_part(id, Some(operand), at, at))
+    }
+
     /// `operand[index]` (S-48).
     pub(crate) fn index(&mut self, operand: ExprId, index: ExprId, env: EnvId, at: At) -> Value {
         let base = self.eval(operand, env);
@@ -427,6 +456,9 @@ impl Evaluator {
             return Value::Fault(fault);
         }
         let no_index = |it: &mut Self, kinds: &dyn std::fmt::Display| {
+            if let Some(fault) = it.without_parts_yet(&base, operand, at) {
+                return Value::Fault(fault);
+            }
             let text = it.literal_text(index);
             let message = format!("invalid index {text} (invalid type {kinds})");
             Value::Fault(it.fail_at(Kind::Permanent, message, at, vec![place]))
@@ -456,6 +488,9 @@ impl Evaluator {
             other => return no_index(self, &self.concrete_kind(other)),
         };
         if let Some(message) = self.no_index(&number, index) {
+            if let Some(fault) = self.without_parts_yet(&base, operand, at) {
+                return Value::Fault(fault);
+            }
             let mut positions = vec![place];
             if !matches!(
                 self.program.code(index),
