@@ -420,10 +420,7 @@ impl Evaluator {
         };
         let message = format!(
             "invalid operation {symbol}{} ({symbol} {})",
-            match self.program.code(operand) {
-                Code::Struct(_) | Code::List(_) | Code::Function(_) => self.literal_text(operand),
-                _ => self.source_at(place),
-            },
+            self.literal_text(operand),
             self.concrete_kind(&datum)
         );
         Err(self.fail(Kind::Permanent, message, at))
