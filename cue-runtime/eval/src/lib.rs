@@ -39,7 +39,8 @@ mod reference; // what a vertex takes from another
 mod crowds; // vertices with many conjuncts
 mod chains; // long chains of references
 mod tasks; // computed fields, comprehensions
-mod literals; // struct and list literals, data -> arcs
+mod literals; // struct literals -> arcs
+mod lists; // list literals -> arcs
 mod known; // the scalar a vertex is, and what narrowed its kinds
 mod conflict; // kinds and scalars that disagree
 mod overtaken; // bounds of what a struct came for later
@@ -82,6 +83,7 @@ pub mod spots; // where data stands that functions made
 mod looked; // functions that look at values
 mod searched; // lists that values are looked for in
 pub mod openapi; // definitions as OpenAPI schemas
+mod matching; // matchN and matchIf
 mod validators; // builtin functions as validators
 mod checking; // validators that come upon themselves
 mod compare; // plain data: equality and order

@@ -5,7 +5,7 @@ use crate::calls::has_handles;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{By, Conjunct, Cycle, DataId, Scalar, ScalarId, Source, State, VertexId};
-use crate::literals::End;
+use crate::lists::End;
 use crate::program::{At, Code, LabelKind, Presence, Program};
 
 /// Deeper data goes the usual way, which has the budget.
