@@ -11,6 +11,7 @@ use super::go_value::{BIG, Form, Value, beyond, is_nil, show, sorted, type_name}
 use super::hex;
 use super::number::Number;
 use super::quoting::{Plain, go_quote, is_print};
+use super::template_literal::complex_sign;
 
 /// Go reads a digit of a number in a directive up to this one; more than ten times as much it never is.
 const LARGEST: usize = 1_000_000;
@@ -206,8 +207,11 @@ impl Printer<'_> {
                 self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), "(<nil>)"]);
                 Ok(())
             }
-            ('v', Datum::String(text)) if it.form == Form::Complex => self.padded(text),
-            (_, datum @ Datum::String(_)) if it.form == Form::Complex => self.wrong(verb, datum),
+            (_, Datum::String(text)) if it.form == Form::Complex => self.complex(verb, text),
+            ('v', datum) if it.form == Form::Byte && self.directive.go => {
+                self.directive.sharp = true;
+                self.value('x', datum)
+            }
             (_, datum) => self.value(verb, datum),
         }
     }
@@ -464,6 +468,24 @@ impl Printer<'_> {
                 self.spaced(&text)
             }
         }
+    }
+
+    /// Both parts of a complex number, from its text.
+    fn complex(&mut self, verb: char, text: &str) -> Result<(), CallError> {
+        if !"vbeEfFgGxX".contains(verb) {
+            self.directive = Directive::default();
+            return self.wrong(verb, &Datum::text(text.to_owned()));
+        }
+        let parts = text.trim_matches(['(', 'i', ')']);
+        let (real, imaginary) = parts.split_at(complex_sign(parts));
+        self.out.push('(');
+        for part in [real, imaginary] {
+            let number = Number::float(part.parse().unwrap_or_default());
+            self.float(verb, &number, &Datum::Null)?;
+            self.directive.plus = true;
+        }
+        self.out.push_str("i)");
+        Ok(())
     }
 
     fn float(&mut self, verb: char, number: &Number, datum: &Datum) -> Result<(), CallError> {

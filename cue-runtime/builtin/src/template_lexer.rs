@@ -227,7 +227,7 @@ impl<'a> Lexer<'a> {
                 }
                 None => return self.error(from, "unterminated raw quoted string"),
             },
-            '.' if self.peek().is_some_and(|c| c.is_ascii_digit()) => return self.number(from),
+            '.' if self.peek().is_none_or(|c| c.is_ascii_digit()) => return self.number(from),
             '+' | '-' | '0'..='9' => return self.number(from),
             '.' | '$' => {
                 self.skip(is_word);

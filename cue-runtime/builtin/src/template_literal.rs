@@ -87,20 +87,34 @@ fn character_of(text: &str, quote: char) -> Option<(Code, &str)> {
     Some((code, rest))
 }
 
+const UNSCANNED: &str = "syntax error scanning complex number";
+
+/// Where the second part of a complex number begins: at a sign that is not that of an exponent.
+pub(super) fn complex_sign(text: &str) -> usize {
+    let marks = if text.contains(['x', 'X']) { ['p', 'P'] } else { ['e', 'E'] };
+    let mut signs = text.rmatch_indices(['+', '-']).map(|it| it.0);
+    signs.find(|at| *at > 0 && !text[..*at].ends_with(marks)).unwrap_or(0)
+}
+
 /// A number: an `int` where it is whole and written so.
 pub(super) fn number(literal: &str) -> Result<Value, String> {
     let quoted = || go_quote(literal, '"', Plain::Print);
     let illegal = || format!("illegal number syntax: {}", quoted());
-    let float = |text: &str| parse_float(text, Width::Double).map_err(|_| illegal());
     if let Some(parts) = literal.strip_suffix('i') {
-        let marks = if parts.contains(['x', 'X']) { ['p', 'P'] } else { ['e', 'E'] };
-        let sign = parts
-            .char_indices()
-            .rev()
-            .find(|(at, c)| *at > 0 && matches!(c, '+' | '-') && !parts[..*at].ends_with(marks));
-        let (real, imaginary) = parts.split_at(sign.map_or(0, |it| it.0));
-        let real = if real.is_empty() { 0.0 } else { float(real)? };
-        let [real, imaginary] = [real, float(imaginary)?].map(|it| {
+        let (real, imaginary) = parts.split_at(complex_sign(parts));
+        let float = |text: &str| {
+            parse_float(text, Width::Double).map_err(|reason| match text.get(1..) {
+                _ if real.is_empty() => illegal(),
+                _ if text.contains(['o', 'O']) => UNSCANNED.to_owned(),
+                _ if text.contains(['b', 'B']) && !text.contains(['x', 'X']) => {
+                    UNSCANNED.to_owned()
+                }
+                Some("") if text == imaginary => UNSCANNED.to_owned(),
+                _ => format!("strconv.ParseFloat: parsing \"{text}\": {reason}"),
+            })
+        };
+        let parts = [if real.is_empty() { 0.0 } else { float(real)? }, float(imaginary)?];
+        let [real, imaginary] = parts.map(|it| {
             let text = format_float(it, b'g', None, Width::Double);
             if text.starts_with(['+', '-']) { text } else { ["+", &text].concat() }
         });
@@ -112,7 +126,7 @@ pub(super) fn number(literal: &str) -> Result<Value, String> {
         let datum = Datum::Number(Number::big(&number.into()));
         return Ok(Value { datum, form: Form::Int });
     }
-    let value = float(literal)?;
+    let value = parse_float(literal, Width::Double).map_err(|_| illegal())?;
     if !literal.contains(['.', 'e', 'E', 'p', 'P']) {
         return Err(format!("integer overflow: {}", quoted()));
     }
