@@ -26,6 +26,8 @@ struct Directive {
     zero: bool,
     /// `%#v`: as Go writes it.
     go: bool,
+    /// `%+v`: numbers of any size have a sign, others do not.
+    signed: bool,
     width: Option<usize>,
     precision: Option<usize>,
 }
@@ -134,7 +136,8 @@ impl Reader<'_> {
             Some(argument) => {
                 self.next += 1;
                 if verb == 'v' {
-                    (it.go, it.sharp, it.plus) = (it.sharp, false, false);
+                    (it.go, it.sharp) = (it.sharp, false);
+                    (it.signed, it.plus) = (it.plus, false);
                 }
                 return Printer { directive: it, form: argument.form, cx, out: &mut self.out }
                     .argument(verb, argument);
@@ -212,6 +215,8 @@ impl Printer<'_> {
                 self.directive.sharp = true;
                 self.value('x', datum)
             }
+            // Of errors only, which no template has.
+            ('w', datum) => self.wrong(verb, datum),
             (_, datum) => self.value(verb, datum),
         }
     }
@@ -417,7 +422,8 @@ impl Printer<'_> {
             Some(digits) => (true, digits),
             None => (false, &*text),
         };
-        let Directive { plus, minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let Directive { minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let plus = self.directive.plus || (is_large && self.directive.signed);
         let signed = usize::from(negative || plus || space);
         let least = match (precision, width) {
             (Some(0), _) if digits == "0" => return self.spaced(""),
@@ -498,7 +504,13 @@ impl Printer<'_> {
             _ => return self.wrong(verb, datum),
         };
         if let (Some(text), 'v' | 'g') = (beyond(number), verb) {
-            return self.padded(&text);
+            let sign = match plus || self.directive.signed {
+                _ if text.starts_with('-') => "",
+                true => "+",
+                false if space => " ",
+                false => "",
+            };
+            return self.padded(&[sign, &text].concat());
         }
         let precision = precision.or(usual);
         self.cx.spend(precision.unwrap_or(0))?;

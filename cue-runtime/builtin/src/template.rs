@@ -234,6 +234,7 @@ impl<'t, 'c> Run<'t, 'c> {
         let members = sorted(&over.datum);
         let count = match &over.datum {
             Datum::List(items) => items.len(),
+            Datum::Bytes(bytes) => bytes.len(),
             Datum::Struct(_) => members.len(),
             Datum::Null | Datum::Function(_) | Datum::Live(_) => 0,
             Datum::Number(number) if number.is_int() && number.to_i64().is_some() => {
@@ -254,6 +255,10 @@ impl<'t, 'c> Run<'t, 'c> {
                 }
                 (Datum::List(items), _) => {
                     (Value::count(at), items.get(at).map_or(Value::NONE, Value::boxed))
+                }
+                (Datum::Bytes(bytes), _) => {
+                    let byte = i64::from(bytes.get(at).copied().unwrap_or(0));
+                    (Value::count(at), Value { datum: Datum::int(byte), form: Form::Byte })
                 }
                 _ => (Value::NONE, Value { datum: Datum::count(at), form: over.form }),
             };

@@ -131,6 +131,11 @@ fn truth(value: impl Into<bool>) -> Value {
     Value::plain(Datum::Bool(value.into()))
 }
 
+/// The type of what a pointer points to.
+fn bare(value: &Value) -> &'static str {
+    value.type_name().trim_start_matches('*')
+}
+
 fn length(value: &Value) -> Outcome {
     Ok(Value::count(match &value.datum {
         _ if value.is_nil() && value.form == Form::Boxed => {
@@ -143,7 +148,7 @@ fn length(value: &Value) -> Outcome {
         Datum::Bytes(bytes) => bytes.len(),
         Datum::List(items) => items.len(),
         Datum::Struct(fields) => fields.len(),
-        _ => return Err(format!("len of type {}", value.type_name()).into()),
+        _ => return Err(format!("len of type {}", bare(value)).into()),
     }))
 }
 
@@ -194,8 +199,8 @@ fn equal(cx: &mut CallContext, one: &Value, other: &Value) -> Outcome<bool> {
         return Ok(one.is_nil() && other.is_nil());
     }
     let (left, right) = (one.type_name(), other.type_name());
-    let plain = Value { form: Form::Plain, ..other.clone() };
-    if left != right && !(left.starts_with('*') && right.starts_with('*')) {
+    // Lists and bytes are slices, what begins with a star is a pointer.
+    if left.as_bytes().first() != right.as_bytes().first() {
         let first = printf(cx, "%s", &[one.clone().unboxed()])?;
         let second = shown(&other.datum);
         cx.spend(second.len())?;
@@ -205,7 +210,7 @@ fn equal(cx: &mut CallContext, one: &Value, other: &Value) -> Outcome<bool> {
     if right.starts_with('*') {
         return Ok(one.datum == other.datum);
     }
-    let second = printf(cx, "%s", &[plain])?;
+    let second = printf(cx, "%s", &[other.clone().unboxed()])?;
     Err(format!("non-comparable type {second}: {right}").into())
 }
 
@@ -257,7 +262,7 @@ fn index(value: &Value, key: &Value) -> Outcome {
             byte(text.as_bytes().get(place(key, text.len())?), "string")
         }
         _ if value.is_nil() => Err("index of nil pointer".into()),
-        _ => Err(format!("can't index item of type {}", value.type_name()).into()),
+        _ => Err(format!("can't index item of type {}", bare(value)).into()),
     }
 }
 
@@ -281,7 +286,7 @@ fn slice(value: &Value, keys: &[Value]) -> Outcome {
         Datum::String(text) if value.form != Form::Complex => text.len(),
         Datum::Bytes(bytes) => bytes.len(),
         Datum::List(items) => items.len(),
-        _ => return Err(format!("can't slice item of type {}", value.type_name()).into()),
+        _ => return Err(format!("can't slice item of type {}", bare(value)).into()),
     };
     let mut bounds = [0, length, length];
     for (key, bound) in keys.iter().zip(&mut bounds) {
