@@ -110,10 +110,15 @@ impl<'t, 'c> Run<'t, 'c> {
     /// What the template makes of data.
     fn all(mut self, data: Value) -> Result<String, CallError> {
         self.variables.push(("$", data.clone()));
-        if let Some((_, nodes)) = self.defined.iter().find(|it| it.0.is_empty()) {
+        if let Some((_, nodes)) = self.defined("") {
             self.nodes(nodes, &data)?;
         }
         Ok(self.out)
+    }
+
+    fn defined(&self, name: &str) -> Option<&'t (String, Vec<Node>)> {
+        let at = self.defined.binary_search_by(|it| (*it.0).cmp(name)).ok()?;
+        self.defined.get(at)
     }
 
     fn fail<T>(&self, reason: &str) -> Result<T, CallError> {
@@ -203,7 +208,7 @@ impl<'t, 'c> Run<'t, 'c> {
 
     fn template(&mut self, it: &'t Template, dot: &Value) -> Result<(), CallError> {
         self.place = Some(Place::Template(it));
-        let Some((name, nodes)) = self.defined.iter().find(|other| other.0 == it.name) else {
+        let Some((name, nodes)) = self.defined(&it.name) else {
             let name = go_quote(&it.name, '"', Plain::Print);
             return self.fail(&format!("template {name} not defined"));
         };

@@ -144,11 +144,11 @@ impl<'a> Parser<'a> {
         let blank = |nodes: &[Node]| {
             nodes.iter().all(|it| matches!(it, Node::Text(text) if text.trim().is_empty()))
         };
-        match self.defined.iter().position(|it| it.0 == name) {
-            None => self.defined.push((name, nodes)),
-            Some(at) if blank(&self.defined[at].1) => self.defined[at].1 = nodes,
-            Some(_) if blank(&nodes) => {}
-            Some(_) => {
+        match self.defined.binary_search_by(|it| it.0.cmp(&name)) {
+            Err(at) => self.defined.insert(at, (name, nodes)),
+            Ok(at) if blank(&self.defined[at].1) => self.defined[at].1 = nodes,
+            Ok(_) if blank(&nodes) => {}
+            Ok(_) => {
                 let name = go_quote(&name, '"', Plain::Print);
                 let reason = format!("template: multiple definition of template {name}");
                 return Err(self.error(&reason));

@@ -66,7 +66,7 @@ pub(super) enum Base {
     Chain(Box<Term>),
 }
 
-/// Templates with their names; that of the whole is empty.
+/// Templates by name; that of the whole is empty.
 pub(super) type Templates = Vec<(String, Vec<Node>)>;
 
 impl Display for Template {
