@@ -4,7 +4,102 @@ use super::datum::Datum;
 use super::floats::{Width, format_float};
 use super::number::Number;
 
-/// `%T`
+/// How a value came to be, which is what Go's types tell beyond the data itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Data, whose whole numbers are `int64`.
+    Plain,
+    /// An element of data that nobody looked into yet: of Go's type `interface {}`.
+    Boxed,
+    /// A number that the template made: an `int`.
+    Int,
+    /// A byte of a text.
+    Byte,
+    /// A complex number, kept as its text.
+    Complex,
+}
+
+/// A value of a template that runs.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) datum: Datum,
+    pub(super) form: Form,
+}
+
+impl Value {
+    /// No value at all, as that of a missing key.
+    pub(super) const NONE: Value = Value::plain(Datum::Null);
+
+    pub(super) const fn plain(datum: Datum) -> Value {
+        Value { datum, form: Form::Plain }
+    }
+
+    pub(super) fn boxed(datum: &Datum) -> Value {
+        Value { datum: datum.clone(), form: Form::Boxed }
+    }
+
+    pub(super) fn text(text: String) -> Value {
+        Value::plain(Datum::text(text))
+    }
+
+    pub(super) fn count(value: usize) -> Value {
+        Value { datum: Datum::count(value), form: Form::Int }
+    }
+
+    /// What is in the box.
+    pub(super) fn unboxed(self) -> Value {
+        let form = if self.form == Form::Boxed { Form::Plain } else { self.form };
+        Value { form, ..self }
+    }
+
+    /// Nothing, in a box or not.
+    pub(super) fn is_nil(&self) -> bool {
+        is_nil(&self.datum)
+    }
+
+    /// A text, in a box or not.
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match &self.datum {
+            Datum::String(text) if self.form != Form::Complex => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What `if` makes of it.
+    pub(super) fn is_true(&self) -> bool {
+        match &self.datum {
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => false,
+            Datum::Bool(value) => *value,
+            Datum::Number(number) => !number.is_zero(),
+            Datum::String(text) if self.form == Form::Complex => **text != *"(0+0i)",
+            Datum::String(text) => !text.is_empty(),
+            Datum::Bytes(bytes) => !bytes.is_empty(),
+            Datum::List(items) => !items.is_empty(),
+            Datum::Struct(fields) => !fields.is_empty(),
+        }
+    }
+
+    /// `%T` of what is in the box.
+    pub(super) fn type_name(&self) -> &'static str {
+        match &self.datum {
+            Datum::Number(number) if number.is_int() && number.to_i64().is_none() => BIG,
+            Datum::Number(number) if number.is_int() && self.form == Form::Int => "int",
+            Datum::Number(number) if number.is_int() && self.form == Form::Byte => "uint8",
+            Datum::Number(number) if !number.is_int() && beyond(number).is_some() => "*big.Float",
+            Datum::String(_) if self.form == Form::Complex => "complex128",
+            datum => type_name(datum),
+        }
+    }
+}
+
+/// The type of whole numbers that are too large for any other.
+pub(super) const BIG: &str = "*big.Int";
+
+pub(super) fn is_nil(datum: &Datum) -> bool {
+    matches!(datum, Datum::Null | Datum::Function(_) | Datum::Live(_))
+}
+
+/// `%T` of data.
 pub(super) fn type_name(datum: &Datum) -> &'static str {
     match datum {
         Datum::Null | Datum::Function(_) | Datum::Live(_) => "<nil>",
@@ -36,8 +131,7 @@ pub(super) fn shown(datum: &Datum) -> String {
 /// The same, behind what is there.
 pub(super) fn show(datum: &Datum, out: &mut String) {
     match datum {
-        Datum::Null => out.push_str("<nil>"),
-        Datum::Function(_) | Datum::Live(_) => out.push_str("<no value>"),
+        Datum::Null | Datum::Function(_) | Datum::Live(_) => out.push_str("<nil>"),
         Datum::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Datum::Number(number) => match number.to_bigint() {
             Some(whole) if number.is_int() => out.push_str(&whole.to_string()),

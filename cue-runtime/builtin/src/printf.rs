@@ -7,22 +7,14 @@ use std::str::Chars;
 use super::call::{CallContext, CallError};
 use super::datum::{Datum, valid_text};
 use super::floats::{Width, format_float};
-use super::go_value::{beyond, show, sorted, type_name};
+use super::go_value::{BIG, Form, Value, beyond, is_nil, show, sorted, type_name};
 use super::hex;
 use super::number::Number;
 use super::quoting::{Plain, go_quote, is_print};
+use super::template_literal::complex_sign;
 
 /// Go reads a digit of a number in a directive up to this one; more than ten times as much it never is.
 const LARGEST: usize = 1_000_000;
-
-/// What a directive prints.
-#[derive(Clone, Copy)]
-pub(super) struct Argument<'a> {
-    /// The value.
-    pub(super) datum: &'a Datum,
-    /// A number that the template made: of Go's type `int`, where those of data are `int64`.
-    pub(super) made: bool,
-}
 
 /// What stands between `%` and the verb.
 #[derive(Clone, Copy, Default)]
@@ -34,6 +26,8 @@ struct Directive {
     zero: bool,
     /// `%#v`: as Go writes it.
     go: bool,
+    /// `%+v`: numbers of any size have a sign, others do not.
+    signed: bool,
     width: Option<usize>,
     precision: Option<usize>,
 }
@@ -45,7 +39,7 @@ struct Directive {
 pub(super) fn printf(
     cx: &mut CallContext,
     format: &str,
-    arguments: &[Argument<'_>],
+    arguments: &[Value],
 ) -> Result<String, CallError> {
     let rest = format.chars().peekable();
     let mut it = Reader { rest, arguments, next: 0, is_ordered: true, out: String::new() };
@@ -60,11 +54,12 @@ pub(super) fn printf(
     if is_ordered && next < arguments.len() {
         for (at, extra) in arguments[next..].iter().enumerate() {
             out.push_str(if at == 0 { "%!(EXTRA " } else { ", " });
-            let name = type_of(*extra);
-            out.push_str(name);
-            if !is_nil(extra.datum) {
+            out.push_str(extra.type_name());
+            if !extra.is_nil() {
                 out.push('=');
-                show(extra.datum, &mut out);
+                let before = out.len();
+                show(&extra.datum, &mut out);
+                cx.spend(out.len() - before)?;
             }
         }
         out.push(')');
@@ -75,7 +70,7 @@ pub(super) fn printf(
 /// A format, read from left to right.
 struct Reader<'a> {
     rest: Peekable<Chars<'a>>,
-    arguments: &'a [Argument<'a>],
+    arguments: &'a [Value],
     /// The argument that comes next.
     next: usize,
     /// No directive said which argument it prints.
@@ -141,10 +136,11 @@ impl Reader<'_> {
             Some(argument) => {
                 self.next += 1;
                 if verb == 'v' {
-                    (it.go, it.sharp, it.plus) = (it.sharp, false, false);
+                    (it.go, it.sharp) = (it.sharp, false);
+                    (it.signed, it.plus) = (it.plus, false);
                 }
-                return Printer { directive: it, made: argument.made, cx, out: &mut self.out }
-                    .argument(verb, argument.datum);
+                return Printer { directive: it, form: argument.form, cx, out: &mut self.out }
+                    .argument(verb, argument);
             }
         };
         self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), why]);
@@ -173,7 +169,7 @@ impl Reader<'_> {
 
     /// `*`: a number that is an argument.
     fn given(&mut self) -> Option<i64> {
-        let datum = self.arguments.get(self.next)?.datum;
+        let datum = &self.arguments.get(self.next)?.datum;
         self.next += 1;
         let Datum::Number(number) = datum else { return None };
         let number = number.to_i64().filter(|_| number.is_int())?;
@@ -199,22 +195,29 @@ impl Reader<'_> {
 /// Prints a value by one directive.
 struct Printer<'a> {
     directive: Directive,
-    made: bool,
+    form: Form,
     cx: &'a mut CallContext,
     out: &'a mut String,
 }
 
 impl Printer<'_> {
     /// An argument itself.
-    fn argument(&mut self, verb: char, datum: &Datum) -> Result<(), CallError> {
-        match verb {
-            'T' => self.text(type_of(Argument { datum, made: self.made })),
-            'v' if is_nil(datum) => self.padded("<nil>"),
-            _ if is_nil(datum) => {
+    fn argument(&mut self, verb: char, it: &Value) -> Result<(), CallError> {
+        match (verb, &it.datum) {
+            ('T', _) => self.text(it.type_name()),
+            ('v', datum) if is_nil(datum) => self.padded("<nil>"),
+            (_, datum) if is_nil(datum) => {
                 self.out.extend(["%!", verb.encode_utf8(&mut [0; 4]), "(<nil>)"]);
                 Ok(())
             }
-            _ => self.value(verb, datum),
+            (_, Datum::String(text)) if it.form == Form::Complex => self.complex(verb, text),
+            ('v', datum) if it.form == Form::Byte && self.directive.go => {
+                self.directive.sharp = true;
+                self.value('x', datum)
+            }
+            // Of errors only, which no template has.
+            ('w', datum) => self.wrong(verb, datum),
+            (_, datum) => self.value(verb, datum),
         }
     }
 
@@ -275,7 +278,8 @@ impl Printer<'_> {
 
     /// A verb that the value does not have: its type and the value.
     fn wrong(&mut self, verb: char, datum: &Datum) -> Result<(), CallError> {
-        let name = match type_of(Argument { datum, made: self.made }) {
+        let value = Value { datum: datum.clone(), form: self.form };
+        let name = match value.type_name() {
             BIG => "big.Int",
             name => name,
         };
@@ -418,7 +422,8 @@ impl Printer<'_> {
             Some(digits) => (true, digits),
             None => (false, &*text),
         };
-        let Directive { plus, minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let Directive { minus, sharp, space, zero, width, precision, .. } = self.directive;
+        let plus = self.directive.plus || (is_large && self.directive.signed);
         let signed = usize::from(negative || plus || space);
         let least = match (precision, width) {
             (Some(0), _) if digits == "0" => return self.spaced(""),
@@ -471,6 +476,24 @@ impl Printer<'_> {
         }
     }
 
+    /// Both parts of a complex number, from its text.
+    fn complex(&mut self, verb: char, text: &str) -> Result<(), CallError> {
+        if !"vbeEfFgGxX".contains(verb) {
+            self.directive = Directive::default();
+            return self.wrong(verb, &Datum::text(text.to_owned()));
+        }
+        let parts = text.trim_matches(['(', 'i', ')']);
+        let (real, imaginary) = parts.split_at(complex_sign(parts));
+        self.out.push('(');
+        for part in [real, imaginary] {
+            let number = Number::float(part.parse().unwrap_or_default());
+            self.float(verb, &number, &Datum::Null)?;
+            self.directive.plus = true;
+        }
+        self.out.push_str("i)");
+        Ok(())
+    }
+
     fn float(&mut self, verb: char, number: &Number, datum: &Datum) -> Result<(), CallError> {
         let Directive { plus, minus, sharp, space, zero, width, precision, .. } = self.directive;
         let (format, usual) = match verb {
@@ -481,7 +504,13 @@ impl Printer<'_> {
             _ => return self.wrong(verb, datum),
         };
         if let (Some(text), 'v' | 'g') = (beyond(number), verb) {
-            return self.padded(&text);
+            let sign = match plus || self.directive.signed {
+                _ if text.starts_with('-') => "",
+                true => "+",
+                false if space => " ",
+                false => "",
+            };
+            return self.padded(&[sign, &text].concat());
         }
         let precision = precision.or(usual);
         self.cx.spend(precision.unwrap_or(0))?;
@@ -534,21 +563,4 @@ fn with_point(size: &str, verb: char, precision: Option<usize>) -> String {
         out.extend(std::iter::repeat_n('0', missing));
     }
     out + exponent
-}
-
-/// The type of whole numbers that are too large for any other.
-const BIG: &str = "*big.Int";
-
-fn is_nil(datum: &Datum) -> bool {
-    matches!(datum, Datum::Null | Datum::Function(_) | Datum::Live(_))
-}
-
-/// `%T` of a value, which the template may have made.
-fn type_of(it: Argument<'_>) -> &'static str {
-    match it.datum {
-        Datum::Number(number) if number.is_int() && number.to_i64().is_none() => BIG,
-        Datum::Number(number) if number.is_int() && it.made => "int",
-        Datum::Number(number) if !number.is_int() && beyond(number).is_some() => "*big.Float",
-        datum => type_name(datum),
-    }
 }

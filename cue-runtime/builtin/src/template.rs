@@ -5,23 +5,22 @@ use std::fmt::Write;
 use super::arguments as arg;
 use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
 use super::datum::Datum;
-use super::go_value::{shown, sorted, type_name};
-use super::printf::{Argument, printf};
-use super::quoting::is_print;
-use super::template_syntax::{Base, Node, Operand, Parser, Pipeline};
-use super::{html, url};
+use super::go_value::{Form, Value, shown, sorted};
+use super::html;
+use super::quoting::{Plain, go_quote, is_print};
+use super::template_functions::{Failure, arity, call};
+use super::template_syntax::Parser;
+use super::template_tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
 
 /// The package.
 pub(super) const PACKAGE: Package = Package { path: "text/template", members: MEMBERS, text: "" };
 
 const MEMBERS: &[Member] = &[
     function("Execute", &[Parameter::STRING, Parameter::DATA], Kinds::STRING, |cx, a| {
-        let (nodes, defined) = Parser::parse(arg::text(a, 0)?).map_err(CallError::permanent)?;
-        let data = a.get(1).cloned().unwrap_or(Datum::Null);
-        let variables = vec![("$".to_owned(), data.clone())];
-        let mut run = Run { cx, out: String::new(), variables, defined: &defined, depth: 0 };
-        run.nodes(&nodes, &data)?;
-        Ok(Datum::text(run.out))
+        let text = arg::text(a, 0)?;
+        let defined = Parser::parse(text).map_err(CallError::permanent)?;
+        let data = Value::plain(a.get(1).cloned().unwrap_or(Datum::Null));
+        Ok(Datum::text(Run::new(cx, text, &defined).all(data)?))
     }),
     function("HTMLEscape", &[Parameter::STRING], Kinds::STRING, |cx, a| {
         let text = html::escape(arg::text(a, 0)?).replace('\0', "\u{fffd}");
@@ -35,7 +34,8 @@ const MEMBERS: &[Member] = &[
     }),
 ];
 
-fn js_escape(text: &str) -> String {
+/// A text as a literal of JavaScript holds it.
+pub(super) fn js_escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -63,61 +63,106 @@ enum Flow {
     Continue,
 }
 
-struct Run<'a, 'c> {
+/// What runs, as messages name it.
+#[derive(Clone, Copy)]
+enum Place<'t> {
+    Term(&'t Term),
+    Command(&'t Command),
+    Pipeline(&'t Pipeline),
+    Template(&'t Template),
+}
+
+/// What a function takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Wants {
+    Any,
+    Text,
+}
+
+struct Run<'t, 'c> {
     cx: &'c mut CallContext,
+    text: &'t str,
     out: String,
-    variables: Vec<(String, Datum)>,
-    defined: &'a [(String, Vec<Node>)],
+    variables: Vec<(&'t str, Value)>,
+    defined: &'t Templates,
+    /// The template that runs.
+    name: &'t str,
+    place: Option<Place<'t>>,
+    /// Templates that called each other.
+    calls: usize,
+    /// Blocks within each other, over all of them.
     depth: usize,
 }
 
-/// Templates that call each other deeper than this are refused.
-const DEPTH: usize = 200;
+/// Templates that call each other deeper than this are refused, as are blocks deeper than the other. Go
+/// goes to a hundred thousand; both leave the same rest by 2, 3, 4 and 5, so that with as many
+/// templates in turn the same one is refused.
+const CALLS: usize = 220;
+const DEPTH: usize = 1000;
+const TOO_DEEP: &str = "exceeded maximum template depth (100000)";
 
-/// A missing key: prints as `<no value>`.
-const MISSING: Datum = Datum::Live(u32::MAX);
-
-fn failure(at: &Operand, reason: &str) -> CallError {
-    let (line, column, text) = (at.line, at.column, &at.text);
-    CallError::permanent(format!(
-        "template: :{line}:{column}: executing \"\" at <{text}>: {reason}"
-    ))
-}
-
-fn is_true(datum: &Datum) -> bool {
-    match datum {
-        Datum::Null | Datum::Function(_) | Datum::Live(_) => false,
-        Datum::Bool(value) => *value,
-        Datum::Number(number) => !number.is_zero(),
-        Datum::String(text) => !text.is_empty(),
-        Datum::Bytes(bytes) => !bytes.is_empty(),
-        Datum::List(items) => !items.is_empty(),
-        Datum::Struct(fields) => !fields.is_empty(),
+impl<'t, 'c> Run<'t, 'c> {
+    fn new(cx: &'c mut CallContext, text: &'t str, defined: &'t Templates) -> Run<'t, 'c> {
+        let (out, variables) = (String::new(), Vec::new());
+        Run { cx, text, out, variables, defined, name: "", place: None, calls: 0, depth: 0 }
     }
-}
 
-impl Run<'_, '_> {
+    /// What the template makes of data.
+    fn all(mut self, data: Value) -> Result<String, CallError> {
+        self.variables.push(("$", data.clone()));
+        if let Some((_, nodes)) = self.defined("") {
+            self.nodes(nodes, &data)?;
+        }
+        Ok(self.out)
+    }
+
+    fn defined(&self, name: &str) -> Option<&'t (String, Vec<Node>)> {
+        let at = self.defined.binary_search_by(|it| (*it.0).cmp(name)).ok()?;
+        self.defined.get(at)
+    }
+
+    fn fail<T>(&self, reason: &str) -> Result<T, CallError> {
+        let (at, shown) = match self.place {
+            Some(Place::Term(it)) => (it.at, it.to_string()),
+            Some(Place::Command(it)) => (it.at, it.to_string()),
+            Some(Place::Pipeline(it)) => (it.at, it.to_string()),
+            Some(Place::Template(it)) => (it.at, it.to_string()),
+            None => (0, String::new()),
+        };
+        let before = self.text.get(..at).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        let column = before.len() - before.rfind('\n').map_or(0, |it| it + 1);
+        let name = go_quote(self.name, '"', Plain::Print);
+        Err(CallError::permanent(format!(
+            "template: :{line}:{column}: executing {name} at <{shown}>: {reason}"
+        )))
+    }
+
     fn put(&mut self, text: &str) -> Result<(), CallError> {
         self.cx.spend(text.len() + 8)?;
         self.out.push_str(text);
         Ok(())
     }
 
-    fn nodes(&mut self, nodes: &[Node], dot: &Datum) -> Result<Flow, CallError> {
-        let known = self.variables.len();
+    fn nodes(&mut self, nodes: &'t [Node], dot: &Value) -> Result<Flow, CallError> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return self.fail(TOO_DEEP);
+        }
+        let mut flow = Flow::Next;
         for node in nodes {
             self.cx.spend(8)?;
-            let flow = self.node(node, dot)?;
+            flow = self.node(node, dot)?;
             if flow != Flow::Next {
-                self.variables.truncate(known);
-                return Ok(flow);
+                break;
             }
         }
-        self.variables.truncate(known);
-        Ok(Flow::Next)
+        self.depth -= 1;
+        Ok(flow)
     }
 
-    fn node(&mut self, node: &Node, dot: &Datum) -> Result<Flow, CallError> {
+    fn node(&mut self, node: &'t Node, dot: &Value) -> Result<Flow, CallError> {
+        let known = self.variables.len();
         match node {
             Node::Text(text) => self.put(text)?,
             Node::Break => return Ok(Flow::Break),
@@ -125,99 +170,110 @@ impl Run<'_, '_> {
             Node::Action(pipeline) => {
                 let value = self.pipeline(pipeline, dot)?;
                 if pipeline.variables.is_empty() {
-                    let text = match value {
-                        Datum::Null => "<no value>".to_owned(),
-                        other => shown(&other),
+                    let text = match value.is_nil() {
+                        true => "<no value>".to_owned(),
+                        false => shown(&value.datum),
                     };
                     self.put(&text)?;
                 }
             }
             Node::If(pipeline, body, otherwise) => {
-                let known = self.variables.len();
                 let value = self.pipeline(pipeline, dot)?;
-                let flow = self.nodes(if is_true(&value) { body } else { otherwise }, dot)?;
+                let flow = self.nodes(if value.is_true() { body } else { otherwise }, dot)?;
                 self.variables.truncate(known);
                 return Ok(flow);
             }
             Node::With(pipeline, body, otherwise) => {
-                let known = self.variables.len();
                 let value = self.pipeline(pipeline, dot)?;
-                let flow = if is_true(&value) {
-                    self.nodes(body, &value)?
-                } else {
-                    self.nodes(otherwise, dot)?
+                let flow = match value.is_true() {
+                    true => self.nodes(body, &value)?,
+                    false => self.nodes(otherwise, dot)?,
                 };
                 self.variables.truncate(known);
                 return Ok(flow);
             }
-            Node::Range(pipeline, body, otherwise) => self.range(pipeline, body, otherwise, dot)?,
-            Node::Template(name, data) => {
-                let data = match data {
-                    Some(pipeline) => self.pipeline(pipeline, dot)?,
-                    None => Datum::Null,
+            Node::Range(pipeline, body, otherwise) => {
+                let value = self.pipeline(pipeline, dot)?;
+                let flow = match self.range(pipeline, body, &value)? {
+                    true => Flow::Next,
+                    false => self.nodes(otherwise, dot)?,
                 };
-                let Some((_, nodes)) = self.defined.iter().rev().find(|it| it.0 == *name) else {
-                    return Err(CallError::permanent(format!(
-                        "template: :1: executing \"\": template \"{name}\" not defined"
-                    )));
-                };
-                if self.depth > DEPTH {
-                    return Err(CallError::permanent("exceeded maximum template depth"));
-                }
-                let own = vec![("$".to_owned(), data.clone())];
-                let outer = std::mem::replace(&mut self.variables, own);
-                self.depth += 1;
-                self.nodes(nodes, &data)?;
-                self.depth -= 1;
-                self.variables = outer;
+                self.variables.truncate(known);
+                return Ok(flow);
             }
+            Node::Template(it) => self.template(it, dot)?,
         }
         Ok(Flow::Next)
     }
 
+    fn template(&mut self, it: &'t Template, dot: &Value) -> Result<(), CallError> {
+        self.place = Some(Place::Template(it));
+        let Some((name, nodes)) = self.defined(&it.name) else {
+            let name = go_quote(&it.name, '"', Plain::Print);
+            return self.fail(&format!("template {name} not defined"));
+        };
+        if self.calls == CALLS {
+            return self.fail(TOO_DEEP);
+        }
+        let data = match &it.data {
+            Some(pipeline) => self.pipeline(pipeline, dot)?,
+            None => Value::NONE,
+        };
+        let variables = std::mem::replace(&mut self.variables, vec![("$", data.clone())]);
+        let (outer, place) = (self.name, self.place);
+        self.name = name;
+        self.calls += 1;
+        self.nodes(nodes, &data)?;
+        self.calls -= 1;
+        (self.variables, self.name, self.place) = (variables, outer, place);
+        Ok(())
+    }
+
+    /// Runs the body for each element of a value. Whether there is one.
     fn range(
         &mut self,
-        pipeline: &Pipeline,
-        body: &[Node],
-        otherwise: &[Node],
-        dot: &Datum,
-    ) -> Result<(), CallError> {
-        let bare = Pipeline { variables: Vec::new(), ..pipeline.clone() };
-        let over = self.pipeline(&bare, dot)?;
-        let pairs: Vec<(Datum, Datum)> = match &over {
-            Datum::List(items) => {
-                items.iter().enumerate().map(|(at, it)| (Datum::count(at), it.clone())).collect()
-            }
-            Datum::Struct(_) => {
-                sorted(&over).into_iter().map(|(k, v)| (Datum::text(k), v.clone())).collect()
-            }
-            Datum::Null | Datum::Function(_) | Datum::Live(_) => Vec::new(),
-            Datum::Number(number) if number.is_int() => {
-                let count = usize::try_from(number.to_i64().unwrap_or(0)).unwrap_or(0);
-                self.cx.spend(count.saturating_mul(32))?;
-                (0..count).map(|at| (Datum::count(at), Datum::count(at))).collect()
-            }
-            other => {
-                let reason = format!("range can't iterate over {}", shown(other));
-                return Err(match pipeline.commands.first().and_then(|it| it.first()) {
-                    Some(operand) => failure(operand, &reason),
-                    None => CallError::permanent(reason),
-                });
-            }
-        };
-        if pairs.is_empty() {
-            self.nodes(otherwise, dot)?;
-            return Ok(());
-        }
-        for (key, value) in pairs {
-            let known = self.variables.len();
-            match pipeline.variables.as_slice() {
-                [one] => self.variables.push((one.clone(), value.clone())),
-                [first, second] => {
-                    self.variables.push((first.clone(), key));
-                    self.variables.push((second.clone(), value.clone()));
+        pipeline: &'t Pipeline,
+        body: &'t [Node],
+        over: &Value,
+    ) -> Result<bool, CallError> {
+        let members = sorted(&over.datum);
+        let count = match &over.datum {
+            Datum::List(items) => items.len(),
+            Datum::Bytes(bytes) => bytes.len(),
+            Datum::Struct(_) => members.len(),
+            Datum::Null | Datum::Function(_) | Datum::Live(_) => 0,
+            Datum::Number(number) if number.is_int() && number.to_i64().is_some() => {
+                if pipeline.variables.len() > 1 {
+                    let reason = "to iterate over more than one variable";
+                    return self.fail(&format!("can't use {number} {reason}"));
                 }
-                _ => {}
+                number.to_i64().and_then(|it| usize::try_from(it).ok()).unwrap_or(0)
+            }
+            datum => return self.fail(&format!("range can't iterate over {}", shown(datum))),
+        };
+        let known = self.variables.len();
+        for at in 0..count {
+            self.cx.spend(32)?;
+            let (key, value) = match (&over.datum, members.get(at)) {
+                (_, Some((label, member))) => {
+                    (Value::text((*label).to_owned()), Value::boxed(member))
+                }
+                (Datum::List(items), _) => {
+                    (Value::count(at), items.get(at).map_or(Value::NONE, Value::boxed))
+                }
+                (Datum::Bytes(bytes), _) => {
+                    let byte = i64::from(bytes.get(at).copied().unwrap_or(0));
+                    (Value::count(at), Value { datum: Datum::int(byte), form: Form::Byte })
+                }
+                _ => (Value::NONE, Value { datum: Datum::count(at), form: over.form }),
+            };
+            match pipeline.variables.as_slice() {
+                [one] => self.assign(one, value.clone())?,
+                [first, second, ..] => {
+                    self.assign(first, key)?;
+                    self.assign(second, value.clone())?;
+                }
+                [] => {}
             }
             let flow = self.nodes(body, &value)?;
             self.variables.truncate(known);
@@ -225,24 +281,30 @@ impl Run<'_, '_> {
                 break;
             }
         }
+        Ok(count > 0)
+    }
+
+    fn assign(&mut self, name: &str, value: Value) -> Result<(), CallError> {
+        match self.variables.iter_mut().rev().find(|it| it.0 == name) {
+            Some(known) => known.1 = value,
+            None => return self.fail(&format!("undefined variable: {name}")),
+        }
         Ok(())
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, dot: &Datum) -> Result<Datum, CallError> {
-        let mut value = None;
-        for (at, command) in pipeline.commands.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|it| pipeline.commands.get(it));
-            let made = before.is_some_and(|it| makes(it));
-            value = Some(self.command(command, dot, value.map(|it| (it, made)))?);
+    fn pipeline(&mut self, pipeline: &'t Pipeline, dot: &Value) -> Result<Value, CallError> {
+        self.place = Some(Place::Pipeline(pipeline));
+        let mut last = None;
+        for command in &pipeline.commands {
+            last = Some(self.command(command, dot, last)?.unboxed());
         }
-        let value = value.unwrap_or(Datum::Null);
+        let value = last.unwrap_or(Value::NONE);
         for name in &pipeline.variables {
             if pipeline.assigns {
-                if let Some(known) = self.variables.iter_mut().rev().find(|it| it.0 == *name) {
-                    known.1 = value.clone();
-                }
+                self.assign(name, value.clone())?;
             } else {
-                self.variables.push((name.clone(), value.clone()));
+                self.cx.spend(16)?;
+                self.variables.push((name, value.clone()));
             }
         }
         Ok(value)
@@ -250,254 +312,171 @@ impl Run<'_, '_> {
 
     fn command(
         &mut self,
-        command: &[Operand],
-        dot: &Datum,
-        last: Option<(Datum, bool)>,
-    ) -> Result<Datum, CallError> {
-        let Some(first) = command.first() else { return Ok(Datum::Null) };
-        let Base::Function(name) = &first.base else {
-            if matches!(first.base, Base::Nil) {
-                return Err(failure(first, "nil is not a command"));
+        command: &'t Command,
+        dot: &Value,
+        last: Option<Value>,
+    ) -> Result<Value, CallError> {
+        let Some((first, rest)) = command.words.split_first() else { return Ok(Value::NONE) };
+        let arguments = rest.len() + usize::from(last.is_some());
+        match &first.base {
+            Base::Function(_) => self.function(first, Place::Command(command), rest, dot, last),
+            Base::Pipeline(inner) => {
+                self.is_alone(first, arguments)?;
+                self.pipeline(inner, dot)
             }
-            if command.len() > 1 || last.is_some() {
-                let text = &first.text;
-                return Err(failure(first, &format!("can't give argument to non-function {text}")));
-            }
-            return self.operand(first, dot);
-        };
-        if name == "and" || name == "or" {
-            let mut value = Datum::Null;
-            for operand in &command[1..] {
-                value = self.operand(operand, dot)?;
-                if is_true(&value) == (name == "or") {
-                    return Ok(value);
+            Base::Variable(_) | Base::Chain(_) => self.chain(first, dot, arguments),
+            Base::Dot if !first.fields.is_empty() => self.chain(first, dot, arguments),
+            Base::Dot | Base::Nil | Base::Literal(..) => {
+                self.place = Some(Place::Term(first));
+                self.is_alone(first, arguments)?;
+                match &first.base {
+                    Base::Nil => self.fail("nil is not a command"),
+                    Base::Literal(..) => self.literal(first),
+                    _ => Ok(dot.clone()),
                 }
             }
-            return Ok(last.map_or(value, |it| it.0));
         }
-        let mut values = Vec::new();
-        for operand in &command[1..] {
-            values.push(self.operand(operand, dot)?);
-        }
-        let mut made: Vec<bool> = command[1..].iter().map(Operand::is_made).collect();
-        made.extend(last.iter().map(|it| it.1));
-        values.extend(last.map(|it| it.0));
-        self.cx.spend(16 * values.len() + 16)?;
-        if let ("printf", [Datum::String(format), rest @ ..]) = (&**name, values.as_slice()) {
-            let arguments = rest.iter().zip(&made[1..]);
-            let arguments: Vec<Argument<'_>> =
-                arguments.map(|(datum, made)| Argument { datum, made: *made }).collect();
-            return Ok(Datum::text(printf(self.cx, format, &arguments)?));
-        }
-        call(name, &values).map_err(|reason| match reason.strip_prefix("wrong number") {
-            Some(_) => failure(first, &reason),
-            None => {
-                let texts: Vec<&str> = command.iter().map(|it| it.text.as_str()).collect();
-                let whole = Operand { text: texts.join(" "), ..first.clone() };
-                failure(&whole, &format!("error calling {name}: {reason}"))
-            }
-        })
     }
 
-    fn operand(&mut self, operand: &Operand, dot: &Datum) -> Result<Datum, CallError> {
-        let mut value = match &operand.base {
-            Base::Dot => dot.clone(),
-            Base::Nil => Datum::Null,
-            Base::Literal(datum) => datum.clone(),
-            Base::Variable(name) => {
-                let found = self.variables.iter().rev().find(|it| it.0 == *name);
-                found.map_or(Datum::Null, |it| it.1.clone())
+    /// Refuses arguments of what takes none.
+    fn is_alone(&self, term: &Term, arguments: usize) -> Result<(), CallError> {
+        match arguments {
+            0 => Ok(()),
+            _ => self.fail(&format!("can't give argument to non-function {term}")),
+        }
+    }
+
+    fn literal(&self, term: &Term) -> Result<Value, CallError> {
+        match &term.base {
+            Base::Literal(value, text) if value.type_name() == "*big.Int" => {
+                self.fail(&format!("{text} overflows int"))
             }
-            Base::Function(_) => self.command(std::slice::from_ref(operand), dot, None)?,
-            Base::Pipeline(inner) => self.pipeline(inner, dot)?,
+            Base::Literal(value, _) => Ok(value.clone()),
+            _ => Ok(Value::NONE),
+        }
+    }
+
+    /// A variable, or a field of something.
+    fn chain(&mut self, term: &'t Term, dot: &Value, arguments: usize) -> Result<Value, CallError> {
+        self.place = Some(Place::Term(term));
+        let mut value = match &term.base {
+            Base::Variable(name) => match self.variables.iter().rev().find(|it| it.0 == name) {
+                Some(known) => known.1.clone(),
+                None => return self.fail(&format!("undefined variable: {name}")),
+            },
+            Base::Chain(inner) => self.argument(inner, dot, Wants::Any)?,
+            _ => dot.clone(),
         };
-        for (at, field) in operand.fields.iter().enumerate() {
-            value = match &value {
+        let Some(last) = term.fields.len().checked_sub(1) else {
+            self.is_alone(term, arguments)?;
+            return Ok(value);
+        };
+        for (at, field) in term.fields.iter().enumerate() {
+            value = match &value.datum {
+                Datum::Struct(_) if at == last && arguments > 0 => {
+                    return self.fail(&format!("{field} is not a method but has arguments"));
+                }
                 Datum::Struct(fields) => {
-                    fields.iter().find(|it| *it.0 == **field).map_or(MISSING, |it| it.1.clone())
+                    let found = fields.iter().find(|it| *it.0 == **field);
+                    found.map_or(Value::NONE, |it| Value::boxed(&it.1))
                 }
-                Datum::Live(_) => MISSING,
-                Datum::Null => {
+                _ if value.is_nil() && value.form != Form::Boxed => Value::NONE,
+                _ if value.is_nil() => {
                     let reason = format!("nil pointer evaluating interface {{}}.{field}");
-                    return Err(failure(operand, &reason));
+                    return self.fail(&reason);
                 }
-                other => {
-                    let kind = if at == 0 && self.depth == 0 && matches!(operand.base, Base::Dot) {
-                        type_name(other)
-                    } else {
-                        "interface {}"
-                    };
-                    let reason = format!("can't evaluate field {field} in type {kind}");
-                    return Err(failure(operand, &reason));
+                _ => {
+                    let kind = type_of(&value);
+                    return self.fail(&format!("can't evaluate field {field} in type {kind}"));
                 }
             };
         }
         Ok(value)
     }
-}
 
-/// Whether what a command gives is a number that it made.
-fn makes(command: &[Operand]) -> bool {
-    match command {
-        [only] => only.is_made(),
-        [function, ..] => matches!(&function.base, Base::Function(name) if name == "len"),
-        [] => false,
+    /// An argument of a function, or what fields are of.
+    fn argument(&mut self, term: &'t Term, dot: &Value, wants: Wants) -> Result<Value, CallError> {
+        self.place = Some(Place::Term(term));
+        let value = match &term.base {
+            Base::Nil if wants == Wants::Text => return self.fail("cannot assign nil to string"),
+            Base::Literal(value, _) if wants == Wants::Text && value.as_text().is_none() => {
+                return self.fail(&format!("expected string; found {term}"));
+            }
+            Base::Nil | Base::Literal(..) => self.literal(term)?,
+            Base::Dot if term.fields.is_empty() => dot.clone(),
+            Base::Dot | Base::Variable(_) | Base::Chain(_) => self.chain(term, dot, 0)?,
+            Base::Function(_) => self.function(term, Place::Term(term), &[], dot, None)?,
+            Base::Pipeline(inner) => self.pipeline(inner, dot)?,
+        };
+        self.fits(value, wants)
     }
-}
 
-impl Operand {
-    /// Whether it is a literal, or what a function counts.
-    fn is_made(&self) -> bool {
-        match &self.base {
-            Base::Literal(_) => self.fields.is_empty(),
-            Base::Pipeline(inner) => inner.commands.last().is_some_and(|it| makes(it)),
-            Base::Dot | Base::Nil | Base::Variable(_) | Base::Function(_) => false,
+    fn fits(&self, value: Value, wants: Wants) -> Result<Value, CallError> {
+        if wants == Wants::Any || value.as_text().is_some() {
+            return Ok(value);
         }
+        if value.is_nil() && value.form != Form::Boxed {
+            return self.fail("invalid value; expected string");
+        }
+        let kind = if value.is_nil() { type_of(&value) } else { value.type_name() };
+        self.fail(&format!("wrong type for value; expected string; got {kind}"))
     }
-}
 
-fn call(name: &str, values: &[Datum]) -> Result<Datum, String> {
-    let count = values.len();
-    let (least, most) = match name {
-        "not" | "len" => (1, 1),
-        "ne" | "lt" | "le" | "gt" | "ge" => (2, 2),
-        "eq" | "index" | "slice" | "printf" | "call" => (1, usize::MAX),
-        _ => (0, usize::MAX),
-    };
-    if count < least {
-        let at = if most == least { "want" } else { "want at least" };
-        return Err(format!("wrong number of args for {name}: {at} {least} got {count}"));
-    }
-    if count > most {
-        return Err(format!("wrong number of args for {name}: want {most} got {count}"));
-    }
-    let all = || values.iter().map(shown).collect::<Vec<_>>();
-    match name {
-        "not" => Ok(Datum::Bool(!is_true(&values[0]))),
-        "len" => match &values[0] {
-            Datum::String(text) => Ok(Datum::count(text.len())),
-            Datum::Bytes(bytes) => Ok(Datum::count(bytes.len())),
-            Datum::List(items) => Ok(Datum::count(items.len())),
-            Datum::Struct(fields) => Ok(Datum::count(fields.len())),
-            Datum::Null | Datum::Function(_) | Datum::Live(_) => {
-                Err("len of nil pointer".to_owned())
-            }
-            other => Err(format!("len of type {}", type_name(other))),
-        },
-        "index" => values[1..].iter().try_fold(values[0].clone(), |value, key| index(&value, key)),
-        "slice" => slice(values),
-        "eq" => {
-            if count < 2 {
-                return Err("missing argument for comparison".to_owned());
-            }
-            for other in &values[1..] {
-                if equal(&values[0], other)? {
-                    return Ok(Datum::Bool(true));
+    /// Calls a function with words and with what comes through a pipe.
+    fn function(
+        &mut self,
+        term: &'t Term,
+        whole: Place<'t>,
+        words: &'t [Term],
+        dot: &Value,
+        last: Option<Value>,
+    ) -> Result<Value, CallError> {
+        self.place = Some(Place::Term(term));
+        let Base::Function(name) = &term.base else { return Ok(Value::NONE) };
+        if let Some(reason) = arity(name, words.len(), words.len() + usize::from(last.is_some())) {
+            return self.fail(&reason);
+        }
+        if name == "and" || name == "or" {
+            let mut value = Value::NONE;
+            for word in words {
+                value = self.argument(word, dot, Wants::Any)?;
+                if value.is_true() == (name == "or") {
+                    return Ok(value);
                 }
             }
-            Ok(Datum::Bool(false))
+            return Ok(last.unwrap_or(value));
         }
-        "ne" => Ok(Datum::Bool(!equal(&values[0], &values[1])?)),
-        "lt" | "le" | "gt" | "ge" => {
-            let order = match (&values[0], &values[1]) {
-                (Datum::Number(a), Datum::Number(b)) if a.is_int() == b.is_int() => a.compare(b),
-                (Datum::String(a), Datum::String(b)) => a.cmp(b),
-                _ => return Err("incompatible types for comparison".to_owned()),
-            };
-            Ok(Datum::Bool(match name {
-                "lt" => order.is_lt(),
-                "le" => order.is_le(),
-                "gt" => order.is_gt(),
-                _ => order.is_ge(),
-            }))
+        let wants = |at| if at == 0 && name == "printf" { Wants::Text } else { Wants::Any };
+        let mut values = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            values.push(self.argument(word, dot, wants(at))?);
         }
-        "print" | "html" | "js" | "urlquery" => {
-            let mut out = String::new();
-            for (at, value) in values.iter().enumerate() {
-                let texts = |it: &Datum| matches!(it, Datum::String(_));
-                if at > 0 && !texts(value) && !texts(&values[at - 1]) {
-                    out.push(' ');
-                }
-                out.push_str(&shown(value));
+        if let Some(last) = last {
+            values.push(self.fits(last, wants(words.len()))?);
+        }
+        self.cx.spend(16 * values.len() + 16)?;
+        call(self.cx, name, &values).or_else(|failure| match failure {
+            Failure::Budget(error) => Err(error),
+            Failure::Reason(reason) => {
+                self.place = Some(whole);
+                self.fail(&format!("error calling {name}: {reason}"))
             }
-            Ok(Datum::text(match name {
-                "html" => html::escape(&out),
-                "js" => js_escape(&out),
-                "urlquery" => url::escape(&out, url::Part::Query),
-                _ => out,
-            }))
-        }
-        "println" => Ok(Datum::text(all().join(" ") + "\n")),
-        // Of a text, which alone makes long ones of short ones, before.
-        "printf" => {
-            let found = type_name(&values[0]);
-            Err(format!("wrong type for value; expected string; got {found}"))
-        }
-        _ => Err(format!("non-function of type {}", type_name(&values[0]))),
-    }
-}
-
-fn equal(a: &Datum, b: &Datum) -> Result<bool, String> {
-    for side in [a, b] {
-        if matches!(side, Datum::List(_) | Datum::Struct(_) | Datum::Bytes(_)) {
-            return Err(format!("non-comparable type {}: {}", shown(side), type_name(side)));
-        }
-    }
-    let nil = |it: &Datum| matches!(it, Datum::Null | Datum::Function(_) | Datum::Live(_));
-    if nil(a) || nil(b) {
-        return Ok(nil(a) && nil(b));
-    }
-    let (left, right) = (type_name(a), type_name(b));
-    if left != right {
-        return Err(format!("incompatible types for comparison: {left} and {right}"));
-    }
-    Ok(a == b)
-}
-
-fn index(value: &Datum, key: &Datum) -> Result<Datum, String> {
-    let place = |length: usize| match key {
-        Datum::Number(number) if number.is_int() => {
-            let at = number.to_i64().and_then(|at| usize::try_from(at).ok());
-            at.filter(|at| *at < length).ok_or_else(|| format!("index out of range: {number}"))
-        }
-        other => Err(format!("cannot index slice/array with type {}", type_name(other))),
-    };
-    match value {
-        Datum::Struct(fields) => match key {
-            Datum::String(label) => {
-                let found = fields.iter().find(|it| *it.0 == **label);
-                Ok(found.map_or(MISSING, |it| it.1.clone()))
+            Failure::NoFunction(value) => {
+                let callee = match (words.first().map(|it| &it.base), value.as_text()) {
+                    (Some(Base::Pipeline(inner)), _) => inner.to_string(),
+                    (Some(_), _) => words[0].to_string(),
+                    (None, Some(text)) => text.to_owned(),
+                    (None, None) => format!("<{} Value>", value.type_name()),
+                };
+                self.place = Some(whole);
+                let kind = value.type_name();
+                self.fail(&format!("error calling call: non-function {callee} of type {kind}"))
             }
-            other => Err(format!("value has type {}; should be string", type_name(other))),
-        },
-        Datum::List(items) => Ok(items[place(items.len())?].clone()),
-        Datum::String(text) => Ok(Datum::int(i64::from(text.as_bytes()[place(text.len())?]))),
-        Datum::Null | Datum::Function(_) | Datum::Live(_) => Err("index of untyped nil".to_owned()),
-        other => Err(format!("can't index item of type {}", type_name(other))),
+        })
     }
 }
 
-fn slice(values: &[Datum]) -> Result<Datum, String> {
-    let length = match &values[0] {
-        Datum::String(text) => text.len(),
-        Datum::List(items) => items.len(),
-        other => return Err(format!("can't slice item of type {}", type_name(other))),
-    };
-    let bound = |at: usize, default: usize| match values.get(at) {
-        None => Ok(default),
-        Some(Datum::Number(number)) => {
-            let at = number.to_i64().and_then(|at| usize::try_from(at).ok());
-            at.filter(|at| *at <= length).ok_or_else(|| format!("index out of range: {number}"))
-        }
-        Some(other) => Err(format!("cannot index slice/array with type {}", type_name(other))),
-    };
-    let (from, to) = (bound(1, 0)?, bound(2, length)?);
-    if from > to {
-        return Err(format!("invalid slice index: {from} > {to}"));
-    }
-    Ok(match &values[0] {
-        Datum::List(items) => Datum::list(items[from..to].to_vec()),
-        Datum::String(text) => Datum::lossy(&text.as_bytes()[from..to]),
-        _ => Datum::Null,
-    })
+/// The type of a value, in its box if it is in one.
+fn type_of(value: &Value) -> &'static str {
+    if value.form == Form::Boxed { "interface {}" } else { value.type_name() }
 }

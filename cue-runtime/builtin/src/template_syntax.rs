@@ -1,169 +1,193 @@
-//! Go templates as trees: text, actions and blocks.
+//! The syntax of Go templates: from tokens to trees.
 
 use super::datum::Datum;
-use super::unquote::unquote;
-use crate::number::Number;
+use super::go_value::Value;
+use super::quoting::{Plain, go_quote};
+use super::template_lexer::{Kind, Lexer, Token};
+use super::template_literal as literal;
+use super::template_tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
 
-/// A part of a template.
-#[derive(Clone, Debug)]
-pub(super) enum Node {
-    Text(String),
-    Action(Pipeline),
-    If(Pipeline, Vec<Node>, Vec<Node>),
-    With(Pipeline, Vec<Node>, Vec<Node>),
-    Range(Pipeline, Vec<Node>, Vec<Node>),
-    Template(String, Option<Pipeline>),
-    Break,
-    Continue,
-}
-
-/// `$x := a | b c`
-#[derive(Clone, Debug, Default)]
-pub(super) struct Pipeline {
-    pub(super) variables: Vec<String>,
-    pub(super) assigns: bool,
-    pub(super) commands: Vec<Vec<Operand>>,
-}
-
-/// A word of a command with the fields that follow it.
-#[derive(Clone, Debug)]
-pub(super) struct Operand {
-    pub(super) base: Base,
-    pub(super) fields: Vec<String>,
-    /// As it stands in the template.
-    pub(super) text: String,
-    pub(super) line: usize,
-    pub(super) column: usize,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Base {
-    Dot,
-    Nil,
-    Variable(String),
-    Literal(Datum),
-    Function(String),
-    Pipeline(Pipeline),
-}
-
-/// Blocks nested deeper than this are refused.
+/// Blocks and parentheses nested deeper than this are refused.
 const DEPTH: usize = 100;
 
-pub(super) const FUNCTIONS: &[&str] = &[
+const FUNCTIONS: &[&str] = &[
     "and", "or", "not", "len", "index", "slice", "eq", "ne", "lt", "le", "gt", "ge", "print",
     "printf", "println", "html", "js", "urlquery", "call",
 ];
 
-/// What ended a list of nodes.
-#[derive(PartialEq)]
-enum Stop {
-    End,
-    /// With the rest of the action: `if …`, or nothing.
-    Else(String),
-    Eof,
+/// What an action is.
+enum Item {
+    Node(Node),
+    Stop(Stop),
 }
 
-pub(super) struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    trim: bool,
-    depth: usize,
-    pub(super) defined: Vec<(String, Vec<Node>)>,
-    variables: Vec<String>,
-    loops: usize,
+/// What ends a list of nodes.
+enum Stop {
+    End,
+    Else,
+}
+
+impl Stop {
+    fn shown(&self) -> &'static str {
+        match self {
+            Stop::End => "{{end}}",
+            Stop::Else => "{{else}}",
+        }
+    }
 }
 
 type Parse<T> = Result<T, String>;
 
+pub(super) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    /// Tokens that come again, the next one last.
+    again: Vec<Token<'a>>,
+    /// The line of the last token that was read.
+    line: usize,
+    /// The line that the action began in, 0 outside of one.
+    action: usize,
+    variables: Vec<&'a str>,
+    loops: usize,
+    depth: usize,
+    parens: usize,
+    defined: Templates,
+}
+
 impl<'a> Parser<'a> {
-    /// The tree of a whole template, and those it defines.
-    pub(super) fn parse(text: &'a str) -> Parse<(Vec<Node>, Vec<(String, Vec<Node>)>)> {
-        let variables = vec!["$".to_owned()];
-        let mut parser =
-            Parser { text, at: 0, trim: false, depth: 0, defined: Vec::new(), variables, loops: 0 };
-        let (nodes, stop) = parser.nodes()?;
-        match stop {
-            Stop::Eof => Ok((nodes, parser.defined)),
-            Stop::End => Err(parser.error("unexpected {{end}}")),
-            Stop::Else(_) => Err(parser.error("unexpected {{else}}")),
+    /// The trees of a template and of those that it defines.
+    pub(super) fn parse(text: &'a str) -> Parse<Templates> {
+        let mut parser = Parser {
+            lexer: Lexer::new(text),
+            again: Vec::new(),
+            line: 1,
+            action: 0,
+            variables: vec!["$"],
+            loops: 0,
+            depth: 0,
+            parens: 0,
+            defined: Vec::new(),
+        };
+        let mut nodes = Vec::new();
+        loop {
+            let open = parser.next();
+            if open.kind == Kind::End {
+                break;
+            }
+            if open.kind == Kind::Open {
+                let token = parser.past_spaces();
+                if token.text == "define" && token.kind == Kind::Keyword {
+                    parser.define()?;
+                    continue;
+                }
+                parser.again.push(token);
+            }
+            parser.again.push(open);
+            match parser.item()? {
+                Item::Node(node) => nodes.push(node),
+                Item::Stop(stop) => {
+                    return Err(parser.error(&format!("unexpected {}", stop.shown())));
+                }
+            }
+        }
+        parser.add(String::new(), nodes)?;
+        Ok(parser.defined)
+    }
+
+    fn next(&mut self) -> Token<'a> {
+        self.again.pop().unwrap_or_else(|| {
+            let token = self.lexer.next();
+            self.line = token.line;
+            token
+        })
+    }
+
+    fn past_spaces(&mut self) -> Token<'a> {
+        loop {
+            let token = self.next();
+            if token.kind != Kind::Space {
+                return token;
+            }
         }
     }
 
-    fn line(&self, at: usize) -> usize {
-        self.text[..at.min(self.text.len())].matches('\n').count() + 1
+    /// The next token that is no space, which comes again.
+    fn peek(&mut self) -> Token<'a> {
+        let token = self.past_spaces();
+        self.again.push(token);
+        token
     }
 
     fn error(&self, reason: &str) -> String {
-        format!("template: :{}: {reason}", self.line(self.at))
+        format!("template: :{}: {reason}", self.line)
     }
 
-    /// Text before the next action, then the action's inside and where it begins.
-    fn next(&mut self) -> Parse<(String, Option<(&'a str, usize)>)> {
-        let rest = &self.text[self.at..];
-        let (mut text, action) = match rest.find("{{") {
-            None => (rest, None),
-            Some(at) => (&rest[..at], Some(self.at + at + 2)),
+    fn unexpected<T>(&self, token: Token<'a>, context: &str) -> Parse<T> {
+        if token.kind != Kind::Error {
+            return Err(self.error(&format!("unexpected {} in {context}", token.shown())));
+        }
+        let wrong = &self.lexer.wrong;
+        let action = self.action;
+        Err(self.error(&match action == 0 || action == token.line {
+            true => wrong.clone(),
+            false if wrong.ends_with(" action") => format!("{wrong} started at :{action}"),
+            false => format!("{wrong} in action started at :{action}"),
+        }))
+    }
+
+    fn expect(&mut self, kind: Kind, context: &str) -> Parse<Token<'a>> {
+        let token = self.past_spaces();
+        if token.kind == kind { Ok(token) } else { self.unexpected(token, context) }
+    }
+
+    /// Keeps a template under its name. Of two one has to be blank.
+    fn add(&mut self, name: String, nodes: Vec<Node>) -> Parse<()> {
+        let blank = |nodes: &[Node]| {
+            nodes.iter().all(|it| matches!(it, Node::Text(text) if text.trim().is_empty()))
         };
-        if std::mem::take(&mut self.trim) {
-            text = text.trim_start();
-        }
-        let Some(mut start) = action else {
-            self.at = self.text.len();
-            return Ok((text.to_owned(), None));
-        };
-        let inside = &self.text[start..];
-        if inside.starts_with("- ") || inside.starts_with("-\n") || inside.starts_with("-\t") {
-            text = text.trim_end();
-            start += 1;
-        }
-        let text = text.to_owned();
-        let body = &self.text[start..];
-        if body.trim_start().starts_with("/*") {
-            self.at = start;
-            let Some(end) = body.find("*/") else { return Err(self.error("unclosed comment")) };
-            let mut after = start + end + 2;
-            let rest = &self.text[after..];
-            if rest.starts_with(" -}}") {
-                self.trim = true;
-                after += 2;
+        match self.defined.binary_search_by(|it| it.0.cmp(&name)) {
+            Err(at) => self.defined.insert(at, (name, nodes)),
+            Ok(at) if blank(&self.defined[at].1) => self.defined[at].1 = nodes,
+            Ok(_) if blank(&nodes) => {}
+            Ok(_) => {
+                let name = go_quote(&name, '"', Plain::Print);
+                let reason = format!("template: multiple definition of template {name}");
+                return Err(self.error(&reason));
             }
-            if !self.text[after..].starts_with("}}") {
-                return Err(self.error("comment ends before closing delimiter"));
-            }
-            self.at = after + 2;
-            return Ok((text, Some(("", start))));
         }
-        // The end of the action, past quoted text.
-        let bytes = self.text.as_bytes();
-        let mut at = start;
-        let mut quote = None;
-        loop {
-            match (bytes.get(at), quote) {
-                (None, None) => {
-                    return Err(format!("template: :{}: unclosed action", self.line(start)));
-                }
-                (None | Some(b'\n'), Some(b'"')) => {
-                    self.at = at;
-                    return Err(self.error("unterminated quoted string"));
-                }
-                (None, Some(b'`')) => return Err(self.error("unterminated raw quoted string")),
-                (None, Some(_)) => return Err(self.error("unterminated character constant")),
-                (Some(b'\\'), Some(b'"' | b'\'')) => at += 1,
-                (Some(byte), Some(open)) if *byte == open => quote = None,
-                (Some(_), Some(_)) => {}
-                (Some(byte @ (b'"' | b'`' | b'\'')), None) => quote = Some(*byte),
-                (Some(b'}'), None) if bytes.get(at + 1) == Some(&b'}') => break,
-                (Some(_), None) => {}
-            }
-            at += 1;
+        Ok(())
+    }
+
+    /// The name of a template.
+    fn name(&mut self, context: &str) -> Parse<(Token<'a>, String)> {
+        let token = self.past_spaces();
+        match token.kind {
+            Kind::Quoted | Kind::Raw => match literal::text(token.text) {
+                Ok(name) => Ok((token, name)),
+                Err(reason) => Err(self.error(&reason)),
+            },
+            _ => self.unexpected(token, context),
         }
-        let mut body = &self.text[start..at];
-        if body.ends_with(" -") || body.ends_with("\n-") || body.ends_with("\t-") {
-            self.trim = true;
-            body = &body[..body.len() - 1];
+    }
+
+    fn define(&mut self) -> Parse<()> {
+        const CONTEXT: &str = "define clause";
+        let (_, name) = self.name(CONTEXT)?;
+        self.expect(Kind::Close, CONTEXT)?;
+        self.template(name, CONTEXT)
+    }
+
+    /// The inside of a template of its own, up to its end.
+    fn template(&mut self, name: String, context: &str) -> Parse<()> {
+        let variables = std::mem::replace(&mut self.variables, vec!["$"]);
+        let loops = std::mem::take(&mut self.loops);
+        let action = std::mem::take(&mut self.action);
+        let (nodes, stop) = self.nodes()?;
+        if let Stop::Else = stop {
+            return Err(self.error(&format!("unexpected {} in {context}", stop.shown())));
         }
-        self.at = at + 2;
-        Ok((text, Some((body, start))))
+        self.add(name, nodes)?;
+        (self.variables, self.loops, self.action) = (variables, loops, action);
+        Ok(())
     }
 
     fn nodes(&mut self) -> Parse<(Vec<Node>, Stop)> {
@@ -171,98 +195,108 @@ impl<'a> Parser<'a> {
         if self.depth > DEPTH {
             return Err(self.error("blocks nest too deeply"));
         }
-        let known = self.variables.len();
         let mut nodes = Vec::new();
-        let stop = loop {
-            let (text, action) = self.next()?;
-            if !text.is_empty() {
-                nodes.push(Node::Text(text));
+        while self.peek().kind != Kind::End {
+            match self.item()? {
+                Item::Node(node) => nodes.push(node),
+                Item::Stop(stop) => {
+                    self.depth -= 1;
+                    return Ok((nodes, stop));
+                }
             }
-            let Some((body, start)) = action else { break Stop::Eof };
-            let trimmed = body.trim();
-            let word = trimmed.split([' ', '\t', '\n', '(', '"']).next().unwrap_or("");
-            let rest = trimmed[word.len()..].trim_start();
-            let rest_at = start + (rest.as_ptr() as usize - body.as_ptr() as usize);
-            match word {
-                "" if body.trim().is_empty() && self.text[..self.at].ends_with("*/}}") => {}
-                "" if body.trim().is_empty() && self.text[..self.at].ends_with("*/ -}}") => {}
-                "" if trimmed.is_empty() => return Err(self.error("missing value for command")),
-                "end" => break Stop::End,
-                "else" => break Stop::Else(rest.to_owned()),
-                "if" | "with" | "range" => {
-                    let node = self.block(word, rest, rest_at)?;
-                    nodes.push(node);
-                }
-                "define" | "block" => {
-                    let (name, data) = self.name(rest, word)?;
-                    let (body, stop) = self.nodes()?;
-                    self.closed(&stop)?;
-                    self.defined.push((name.clone(), body));
-                    if word == "block" {
-                        let at = rest_at + rest.len() - data.len();
-                        nodes.push(Node::Template(name, Some(self.pipeline(data, at, word)?)));
-                    }
-                }
-                "template" => {
-                    let (name, data) = self.name(rest, "template")?;
-                    let at = rest_at + rest.len() - data.len();
-                    let data = match data {
-                        "" => None,
-                        data => Some(self.pipeline(data, at, "template")?),
-                    };
-                    nodes.push(Node::Template(name, data));
-                }
-                "break" | "continue" if rest.is_empty() => {
-                    if self.loops == 0 {
-                        return Err(self.error(&format!("{{{{{word}}}}} outside {{{{range}}}}")));
-                    }
-                    nodes.push(if word == "break" { Node::Break } else { Node::Continue });
-                }
-                _ => nodes.push(Node::Action(self.pipeline(body, start, "command")?)),
-            }
-        };
-        self.variables.truncate(known);
-        self.depth -= 1;
-        Ok((nodes, stop))
+        }
+        Err(self.error("unexpected EOF"))
     }
 
-    fn closed(&self, stop: &Stop) -> Parse<()> {
-        match stop {
-            Stop::End => Ok(()),
-            Stop::Else(_) => Err(self.error("expected end; found {{else}}")),
-            Stop::Eof => Err(self.error("unexpected EOF")),
+    /// A text or an action.
+    fn item(&mut self) -> Parse<Item> {
+        let token = self.past_spaces();
+        match token.kind {
+            Kind::Text => Ok(Item::Node(Node::Text(token.text.to_owned()))),
+            Kind::Open => {
+                self.action = token.line;
+                let item = self.action();
+                self.action = 0;
+                item
+            }
+            _ => self.unexpected(token, "input"),
         }
     }
 
-    fn block(&mut self, word: &str, head: &str, at: usize) -> Parse<Node> {
+    fn action(&mut self) -> Parse<Item> {
+        let token = self.past_spaces();
+        let word = if token.kind == Kind::Keyword { token.text } else { "" };
+        Ok(Item::Node(match word {
+            "end" => {
+                self.expect(Kind::Close, "end")?;
+                return Ok(Item::Stop(Stop::End));
+            }
+            "else" => {
+                // What follows is read as if it began an action.
+                if !is_word(self.peek(), &["if", "with"]) {
+                    self.expect(Kind::Close, "else")?;
+                }
+                return Ok(Item::Stop(Stop::Else));
+            }
+            "if" | "with" | "range" => self.block(word)?,
+            "block" => {
+                const CONTEXT: &str = "block clause";
+                let (token, name) = self.name(CONTEXT)?;
+                let data = Some(self.pipeline(CONTEXT, Kind::Close)?);
+                self.template(name.clone(), CONTEXT)?;
+                Node::Template(Template { at: token.at, name, data })
+            }
+            "template" => {
+                const CONTEXT: &str = "template clause";
+                let (token, name) = self.name(CONTEXT)?;
+                let next = self.past_spaces();
+                let data = if next.kind == Kind::Close {
+                    None
+                } else {
+                    self.again.push(next);
+                    Some(self.pipeline(CONTEXT, Kind::Close)?)
+                };
+                Node::Template(Template { at: token.at, name, data })
+            }
+            "break" | "continue" => {
+                let shown = format!("{{{{{word}}}}}");
+                self.expect(Kind::Close, &shown)?;
+                if self.loops == 0 {
+                    return Err(self.error(&format!("{shown} outside {{{{range}}}}")));
+                }
+                if word == "break" { Node::Break } else { Node::Continue }
+            }
+            _ => {
+                self.again.push(token);
+                Node::Action(self.pipeline("command", Kind::Close)?)
+            }
+        }))
+    }
+
+    fn block(&mut self, word: &str) -> Parse<Node> {
         let known = self.variables.len();
-        let pipeline = self.pipeline(head, at, word)?;
+        let pipeline = self.pipeline(word, Kind::Close)?;
         self.loops += usize::from(word == "range");
         let (body, stop) = self.nodes()?;
         self.loops -= usize::from(word == "range");
         let otherwise = match stop {
-            Stop::Else(rest) if rest.is_empty() => {
-                let (nodes, stop) = self.nodes()?;
-                self.closed(&stop)?;
-                nodes
-            }
-            Stop::Else(rest) => {
-                let (next, head) = rest.split_once(' ').unwrap_or((&rest, ""));
-                if next != word || word == "range" {
-                    return Err(self.error(&format!("unexpected <{next}> in else")));
-                }
+            Stop::End => Vec::new(),
+            Stop::Else if word != "range" && is_word(self.peek(), &[word]) => {
+                self.past_spaces();
                 self.depth += 1;
                 if self.depth > DEPTH {
                     return Err(self.error("blocks nest too deeply"));
                 }
-                let place = self.at;
-                let node = self.block(word, head.trim(), place)?;
+                let node = self.block(word)?;
                 self.depth -= 1;
                 vec![node]
             }
-            other => {
-                self.closed(&other)?;
-                Vec::new()
+            Stop::Else => {
+                let (nodes, stop) = self.nodes()?;
+                if let Stop::Else = stop {
+                    return Err(self.error("expected end; found {{else}}"));
+                }
+                nodes
             }
         };
         self.variables.truncate(known);
@@ -273,233 +307,182 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn name<'t>(&self, text: &'t str, context: &str) -> Parse<(String, &'t str)> {
-        let quote = text.chars().next().filter(|c| matches!(c, '"' | '`'));
-        let Some(end) = quote.and_then(|quote| text[1..].find(quote)) else {
-            return Err(self.error(&format!("unexpected \"}}}}\" in {context} clause")));
-        };
-        Ok((text[1..end + 1].to_owned(), text[end + 2..].trim()))
-    }
-
-    fn pipeline(&mut self, text: &str, at: usize, context: &str) -> Parse<Pipeline> {
-        let mut words = Words { parser: self, text, at: 0, start: at, depth: 0 };
-        let pipeline = words.pipeline()?;
-        if pipeline.commands.is_empty() {
+    fn pipeline(&mut self, context: &str, end: Kind) -> Parse<Pipeline> {
+        let at = self.peek().at;
+        let mut it = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new() };
+        self.declaration(&mut it, context)?;
+        loop {
+            let token = self.past_spaces();
+            match token.kind {
+                kind if kind == end => break,
+                Kind::Bool
+                | Kind::Character
+                | Kind::Dot
+                | Kind::Field
+                | Kind::Name
+                | Kind::Number
+                | Kind::Nil
+                | Kind::Raw
+                | Kind::Quoted
+                | Kind::Variable
+                | Kind::LeftParen => {
+                    self.again.push(token);
+                    it.commands.push(self.command()?);
+                }
+                _ => return self.unexpected(token, context),
+            }
+        }
+        if it.commands.is_empty() {
             return Err(self.error(&format!("missing value for {context}")));
         }
-        Ok(pipeline)
-    }
-}
-
-struct Words<'p, 'a, 't> {
-    parser: &'p mut Parser<'a>,
-    text: &'t str,
-    at: usize,
-    /// Offset of `text` in the template.
-    start: usize,
-    depth: usize,
-}
-
-impl Words<'_, '_, '_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
+        let inert = it.commands.iter().skip(1).position(|it| match it.words.first() {
+            Some(Term { base: Base::Dot, fields, .. }) => fields.is_empty(),
+            Some(Term { base: Base::Nil | Base::Literal(..), .. }) => true,
+            _ => false,
+        });
+        if let Some(at) = inert {
+            let reason = format!("non executable command in pipeline stage {}", at + 2);
+            return Err(self.error(&reason));
+        }
+        Ok(it)
     }
 
-    fn spaces(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn error<T>(&self, reason: &str) -> Parse<T> {
-        Err(format!("template: :{}: {reason}", self.parser.line(self.start + self.at)))
-    }
-
-    fn word(&mut self) -> String {
-        let rest = self.rest();
-        let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let word = rest[..length].to_owned();
-        self.at += length;
-        word
-    }
-
-    fn pipeline(&mut self) -> Parse<Pipeline> {
-        let mut pipeline = Pipeline::default();
-        self.spaces();
-        self.declaration(&mut pipeline);
+    /// `$x :=`, `$i, $x :=`, `$x =`, or nothing.
+    fn declaration(&mut self, it: &mut Pipeline, context: &str) -> Parse<()> {
         loop {
-            self.spaces();
-            let mut command = Vec::new();
-            while !self.rest().is_empty() && !self.rest().starts_with(['|', ')']) {
-                command.push(self.operand()?);
-                self.spaces();
+            let variable = self.peek();
+            if variable.kind != Kind::Variable {
+                return Ok(());
             }
-            if command.is_empty() && (self.rest().starts_with('|') || !pipeline.commands.is_empty())
-            {
-                return self.error("missing value for command");
-            }
-            if !pipeline.commands.is_empty()
-                && command.first().is_some_and(|it| !matches!(it.base, Base::Function(_)))
-                && command.first().is_some_and(|it| it.fields.is_empty())
-            {
-                let stage = pipeline.commands.len() + 1;
-                return self.error(&format!("non executable command in pipeline stage {stage}"));
-            }
-            if !command.is_empty() {
-                pipeline.commands.push(command);
-            }
-            if !self.rest().starts_with('|') {
-                return Ok(pipeline);
-            }
-            self.at += 1;
-        }
-    }
-
-    /// `$x :=`, `$i, $x :=`, `$x =`
-    fn declaration(&mut self, pipeline: &mut Pipeline) {
-        let before = self.at;
-        let mut names = Vec::new();
-        while self.rest().starts_with('$') {
-            self.at += 1;
-            names.push(format!("${}", self.word()));
-            self.spaces();
-            if names.len() == 1 && self.rest().starts_with(',') {
-                self.at += 1;
-                self.spaces();
-                continue;
-            }
-            let length = if self.rest().starts_with(":=") {
-                2
-            } else if self.rest().starts_with('=') {
-                1
-            } else {
-                break;
-            };
-            self.at += length;
-            if length == 2 {
-                self.parser.variables.extend(names.iter().cloned());
-            }
-            pipeline.assigns = length == 1;
-            pipeline.variables = names;
-            return;
-        }
-        self.at = before;
-    }
-
-    fn operand(&mut self) -> Parse<Operand> {
-        let from = self.at;
-        let rest = self.rest();
-        let mut fields = Vec::new();
-        let base = match rest.chars().next() {
-            Some('.') if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => self.number()?,
-            Some('.') => {
-                self.at += 1;
-                let field = self.word();
-                if !field.is_empty() {
-                    fields.push(field);
+            self.past_spaces();
+            let after = self.next();
+            self.again.push(after);
+            let next = self.past_spaces();
+            let comma = next.kind == Kind::Other && next.text == ",";
+            if !comma && !matches!(next.kind, Kind::Assign | Kind::Declare) {
+                self.again.push(next);
+                if after.kind == Kind::Space {
+                    self.again.push(after);
                 }
+                self.again.push(variable);
+                return Ok(());
+            }
+            it.variables.push(variable.text.to_owned());
+            self.variables.push(variable.text);
+            if !comma {
+                it.assigns = next.kind == Kind::Assign;
+                return Ok(());
+            }
+            if context != "range" || it.variables.len() > 1 {
+                return Err(self.error(&format!("too many declarations in {context}")));
+            }
+            if !matches!(self.peek().kind, Kind::Variable | Kind::Close | Kind::RightParen) {
+                return Err(self.error("range can only initialize variables"));
+            }
+        }
+    }
+
+    fn command(&mut self) -> Parse<Command> {
+        let at = self.peek().at;
+        let mut words = Vec::new();
+        loop {
+            self.peek();
+            words.extend(self.term()?);
+            let token = self.next();
+            match token.kind {
+                Kind::Space => {}
+                Kind::Pipe => break,
+                Kind::Close | Kind::RightParen => {
+                    self.again.push(token);
+                    break;
+                }
+                _ => return self.unexpected(token, "operand"),
+            }
+        }
+        if words.is_empty() {
+            return Err(self.error("empty command"));
+        }
+        Ok(Command { at, words })
+    }
+
+    /// A word with its fields, if one comes.
+    fn term(&mut self) -> Parse<Option<Term>> {
+        let token = self.past_spaces();
+        let mut fields = Vec::new();
+        let text = token.text.to_owned();
+        let base = match token.kind {
+            Kind::Name if FUNCTIONS.contains(&token.text) => Base::Function(text),
+            Kind::Name => {
+                let name = go_quote(&text, '"', Plain::Print);
+                return Err(self.error(&format!("function {name} not defined")));
+            }
+            Kind::Dot => Base::Dot,
+            Kind::Nil => Base::Nil,
+            Kind::Variable if self.variables.contains(&token.text) => Base::Variable(text),
+            Kind::Variable => {
+                let name = go_quote(&text, '"', Plain::Print);
+                return Err(self.error(&format!("undefined variable {name}")));
+            }
+            Kind::Field => {
+                fields.push(text[1..].to_owned());
                 Base::Dot
             }
-            Some('$') => {
-                self.at += 1;
-                let name = format!("${}", self.word());
-                if !self.parser.variables.contains(&name) {
-                    return self.error(&format!("undefined variable \"{name}\""));
+            Kind::Bool | Kind::Character | Kind::Number | Kind::Quoted | Kind::Raw => {
+                let value = match token.kind {
+                    Kind::Bool => Ok(Value::plain(Datum::Bool(text == "true"))),
+                    Kind::Character => literal::character(&text),
+                    Kind::Number => literal::number(&text),
+                    _ => literal::text(&text).map(Value::text),
+                };
+                match value {
+                    Ok(value) => Base::Literal(value, text),
+                    Err(reason) => return Err(self.error(&reason)),
                 }
-                Base::Variable(name)
             }
-            Some('(') => {
-                self.depth += 1;
-                if self.depth > DEPTH {
-                    return self.error("parentheses nest too deeply");
+            Kind::LeftParen => {
+                if self.parens >= DEPTH {
+                    return Err(self.error("max expression depth exceeded"));
                 }
-                self.at += 1;
-                let inner = self.pipeline()?;
-                if !self.rest().starts_with(')') {
-                    return self.error("unclosed left paren");
-                }
-                self.at += 1;
-                self.depth -= 1;
+                self.parens += 1;
+                let inner = self.pipeline("parenthesized pipeline", Kind::RightParen)?;
+                self.parens -= 1;
                 Base::Pipeline(inner)
             }
-            Some('"') => {
-                let mut end = 1;
-                while end < rest.len() && rest.as_bytes()[end] != b'"' {
-                    end += if rest.as_bytes()[end] == b'\\' { 2 } else { 1 };
-                }
-                let literal = rest.get(..=end).unwrap_or(rest).to_owned();
-                self.at += literal.len();
-                match unquote(&literal) {
-                    Ok(text) => Base::Literal(Datum::text(text)),
-                    Err(reason) => return self.error(&reason),
-                }
+            _ => {
+                self.again.push(token);
+                return Ok(None);
             }
-            Some('`') => {
-                let Some(end) = rest[1..].find('`') else {
-                    return self.error("unterminated raw quoted string");
-                };
-                let text = rest[1..=end].to_owned();
-                self.at += end + 2;
-                Base::Literal(Datum::text(text))
-            }
-            Some('\'') => {
-                let Some(end) = rest[1..].find('\'') else {
-                    return self.error("unterminated character constant");
-                };
-                let code = rest[1..=end].chars().next().unwrap_or('\0') as i64;
-                self.at += end + 2;
-                Base::Literal(Datum::int(code))
-            }
-            Some(c) if c.is_ascii_digit() || matches!(c, '-' | '+') => self.number()?,
-            Some(c) if c.is_alphabetic() || c == '_' => {
-                let word = self.word();
-                match word.as_str() {
-                    "true" => Base::Literal(Datum::Bool(true)),
-                    "false" => Base::Literal(Datum::Bool(false)),
-                    "nil" => Base::Nil,
-                    _ if FUNCTIONS.contains(&word.as_str()) => Base::Function(word),
-                    _ => return self.error(&format!("function \"{word}\" not defined")),
-                }
-            }
-            Some(c) => {
-                let code = c as u32;
-                return self
-                    .error(&format!("unexpected bad character U+{code:04X} '{c}' in command"));
-            }
-            None => return self.error("unexpected end of command"),
         };
-        while self.rest().starts_with('.') {
-            self.at += 1;
-            let field = self.word();
-            if field.is_empty() {
-                return self.error("unexpected <.> in operand");
+        let mut term = Term { at: token.at, base, fields };
+        if let Base::Pipeline(inner) = &term.base {
+            term.at = inner.at;
+        }
+        let mut next = self.next();
+        if next.kind == Kind::Field {
+            match &term.base {
+                Base::Dot if !term.fields.is_empty() => {}
+                Base::Variable(_) => {}
+                Base::Function(_) | Base::Pipeline(_) | Base::Chain(_) => {
+                    let base = Base::Chain(Box::new(term));
+                    term = Term { at: next.at, base, fields: Vec::new() };
+                }
+                Base::Dot | Base::Nil | Base::Literal(..) => {
+                    let shown = go_quote(&term.to_string(), '"', Plain::Print);
+                    self.again.push(next);
+                    return Err(self.error(&format!("unexpected . after term {shown}")));
+                }
             }
-            fields.push(field);
+            term.at = next.at;
         }
-        if let Some(c) = self.rest().chars().next()
-            && !c.is_whitespace()
-            && !matches!(c, '|' | ')' | ',')
-        {
-            let code = c as u32;
-            return self.error(&format!("bad character U+{code:04X} '{c}'"));
+        while next.kind == Kind::Field {
+            term.fields.push(next.text[1..].to_owned());
+            next = self.next();
         }
-        let text = self.text[from..self.at].to_owned();
-        let place = self.start + from;
-        let line = self.parser.line(place);
-        let before = &self.parser.text[..place.min(self.parser.text.len())];
-        let last = text.rfind('.').filter(|_| fields.len() > 1).unwrap_or(0);
-        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + last;
-        Ok(Operand { base, fields, text, line, column })
+        self.again.push(next);
+        Ok(Some(term))
     }
+}
 
-    fn number(&mut self) -> Parse<Base> {
-        let rest = self.rest();
-        let ends = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-'));
-        let length = rest.find(ends).unwrap_or(rest.len());
-        let text = rest[..length].to_owned();
-        self.at += length;
-        match Number::parse_signed(&text) {
-            Ok(number) => Ok(Base::Literal(Datum::Number(number))),
-            Err(_) => self.error(&format!("bad number syntax: \"{text}\"")),
-        }
-    }
+fn is_word(token: Token<'_>, words: &[&str]) -> bool {
+    token.kind == Kind::Keyword && words.contains(&token.text)
 }
