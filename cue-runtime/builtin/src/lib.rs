@@ -45,11 +45,6 @@ mod openapi;
 mod html;
 mod tabwriter;
 mod template;
-mod template_syntax; // the syntax of Go templates
-mod template_tree; // they as trees, and as messages show them
-mod template_lexer; // their tokens
-mod template_literal; // their texts, characters and numbers
-mod template_functions; // what they call
 mod printf; // directives of Go's fmt
 mod go_value; // values and types as Go shows them
 mod net;

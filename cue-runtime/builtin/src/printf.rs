@@ -11,7 +11,7 @@ use super::go_value::{BIG, Form, Value, beyond, is_nil, show, sorted, type_name}
 use super::hex;
 use super::number::Number;
 use super::quoting::{Plain, go_quote, is_print};
-use super::template_literal::complex_sign;
+use super::template::literal::complex_sign;
 
 /// Go reads a digit of a number in a directive up to this one; more than ten times as much it never is.
 const LARGEST: usize = 1_000_000;

@@ -6,14 +6,12 @@
 //! ~~~
 //! A reference adds the target's conjuncts with their own environments to the referring vertex;
 //! nothing is substituted. Vertices are evaluated when asked for. Alternatives of a disjunction are
-//! tried as candidates of the same vertex, each with its pick.
+//! tried as candidates of the same vertex, each with its pick. Start at `heap`, then `unify`.
 //!
 //! Invariants
 //! 1. No name survives `compile`: a reference is (environments up, label). (type Code)
 //! 2. Work, depth and memory are counted; exceeding a budget is an ordinary error. (tests)
 //! 3. No I/O, clock, environment variable or thread.
-//!
-//! Start at `heap`, then `unify`.
 #![forbid(unsafe_code)]
 
 pub mod labels; // names of fields as numbers

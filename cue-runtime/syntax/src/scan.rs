@@ -68,6 +68,17 @@ pub struct Token {
 /// An error of the scanner: offset and message.
 pub(crate) type ScanError = (u32, String);
 
+/// What of an attribute is open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Its name was read, its parenthesis comes.
+    Named,
+    /// Its parenthesis.
+    Own,
+    /// What is closed by this, within it.
+    Inner(T),
+}
+
 /// Reads tokens from a text.
 #[derive(Clone)]
 pub struct Scanner<'a> {
@@ -78,6 +89,7 @@ pub struct Scanner<'a> {
     newlines: u32,
     blank: bool,
     open: Vec<Quote>,
+    in_attribute: bool,
     pub(crate) errors: Vec<ScanError>,
 }
 
@@ -92,6 +104,7 @@ impl<'a> Scanner<'a> {
             newlines: 0,
             blank: false,
             open: Vec::new(),
+            in_attribute: false,
             errors: Vec::new(),
         };
         if src.starts_with('\u{feff}') {
@@ -441,42 +454,72 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// `@name(…)`. Attributes in attributes are kept track of here, for there may be any number.
     fn attribute(&mut self) -> T {
         self.at += 1;
+        if self.in_attribute {
+            self.word();
+            return T::Attribute;
+        }
         let saved = (self.newlines, self.blank, self.comma);
         self.word();
+        self.in_attribute = true;
         self.pending = false;
-        if self.token().kind == T::LParen {
-            let mut closers = vec![T::RParen];
-            while let Some(close) = closers.last().copied() {
-                let kind = self.token().kind;
-                match kind {
-                    _ if kind == close => {
-                        closers.pop();
-                    }
-                    T::Eof => {
-                        self.error(self.at, format!("attribute missing '{}'", close.text()));
-                        closers.pop();
-                    }
-                    T::Interpolation => {
-                        self.error(self.at, "interpolation not allowed in attribute");
-                        self.open.pop();
-                        self.skip_hole();
-                    }
-                    T::LParen => closers.push(T::RParen),
-                    T::LBrack => closers.push(T::RBrack),
-                    T::LBrace => closers.push(T::RBrace),
-                    T::RParen | T::RBrack | T::RBrace => {
-                        self.error(self.at, format!("unexpected '{}'", kind.text()));
-                    }
-                    _ => {}
+        let mut levels = vec![Level::Named];
+        while let Some(level) = levels.last().copied() {
+            let kind = self.token().kind;
+            match (level, kind) {
+                (_, T::Attribute) => {
+                    self.pending = false;
+                    levels.push(Level::Named);
                 }
+                (Level::Named, T::LParen) => {
+                    levels.pop();
+                    levels.push(Level::Own);
+                }
+                (Level::Named, _) => self.leave(&mut levels),
+                (Level::Own, T::RParen) => self.leave(&mut levels),
+                (Level::Inner(close), _) if kind == close => {
+                    levels.pop();
+                }
+                (Level::Own, T::Eof) => {
+                    self.error(self.at, "attribute missing ')'");
+                    self.leave(&mut levels);
+                }
+                (Level::Inner(close), T::Eof) => {
+                    self.error(self.at, format!("attribute missing '{}'", close.text()));
+                    levels.pop();
+                }
+                (_, T::Interpolation) => {
+                    self.error(self.at, "interpolation not allowed in attribute");
+                    self.open.pop();
+                    self.skip_hole();
+                }
+                (_, T::LParen) => levels.push(Level::Inner(T::RParen)),
+                (_, T::LBrack) => levels.push(Level::Inner(T::RBrack)),
+                (_, T::LBrace) => levels.push(Level::Inner(T::RBrace)),
+                (_, T::RParen | T::RBrack | T::RBrace) => {
+                    self.error(self.at, format!("unexpected '{}'", kind.text()));
+                }
+                _ => {}
             }
-        } else {
-            self.error(self.at, "invalid attribute: expected '('");
         }
+        self.in_attribute = false;
         (self.newlines, self.blank, self.comma) = saved;
         T::Attribute
+    }
+
+    /// The end of the innermost attribute, which is also that of those whose parenthesis it stands in the place of.
+    fn leave(&mut self, levels: &mut Vec<Level>) {
+        loop {
+            if levels.pop() == Some(Level::Named) {
+                self.error(self.at, "invalid attribute: expected '('");
+            }
+            self.pending = true;
+            if levels.last() != Some(&Level::Named) {
+                return;
+            }
+        }
     }
 
     /// To the parenthesis that closes the attribute around a hole, or to the end of the line.

@@ -161,10 +161,20 @@ fn deep_nesting_is_an_error() {
 }
 
 #[test]
-fn attributes_in_attributes_have_room() {
-    let text = "@".repeat(1_000_000);
-    assert!(!parse_file(&text).errors.is_empty());
-    assert!(parse_header(&text).decls.is_empty());
+fn attributes_in_attributes_may_be_any_number() {
+    let told = |text: &str| {
+        assert!(parse_header(text).decls.is_empty());
+        let parsed = parse_file(text);
+        parsed.errors.first().map(|it| (it.message.clone(), it.span.start))
+    };
+    let many = 1_000_000;
+    let expected = "invalid attribute: expected '('".to_owned();
+    assert_eq!(told(&"@".repeat(many)), Some((expected.clone(), 1_000_000)));
+    assert_eq!(told(&"@a ".repeat(many)), Some((expected.clone(), 3_000_000)));
+    assert_eq!(told("@a(@b @c(1), 2)"), Some((expected, 11)));
+    assert_eq!(told(&"@a(".repeat(many)), Some(("attribute missing ')'".to_owned(), 3_000_000)));
+    assert_eq!(told(&("@a([@b ({".repeat(many) + &"})])".repeat(many))), None);
+    assert_eq!(told("@a(@b(1), @c(])), 2)"), Some(("unexpected ']'".to_owned(), 14)));
 }
 
 #[test]

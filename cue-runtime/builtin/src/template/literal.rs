@@ -1,10 +1,10 @@
 //! Literals of Go templates: texts in quotes, characters and numbers.
 
-use super::datum::Datum;
-use super::floats::{Width, format_float, parse_float};
-use super::go_value::{Form, Value};
-use super::number::Number;
-use super::quoting::{Plain, go_quote};
+use crate::datum::Datum;
+use crate::floats::{Width, format_float, parse_float};
+use crate::go_value::{Form, Value};
+use crate::number::Number;
+use crate::quoting::{Plain, go_quote};
 
 const SYNTAX: &str = "invalid syntax";
 
@@ -90,7 +90,7 @@ fn character_of(text: &str, quote: char) -> Option<(Code, &str)> {
 const UNSCANNED: &str = "syntax error scanning complex number";
 
 /// Where the second part of a complex number begins: at a sign that is not that of an exponent.
-pub(super) fn complex_sign(text: &str) -> usize {
+pub(crate) fn complex_sign(text: &str) -> usize {
     let marks = if text.contains(['x', 'X']) { ['p', 'P'] } else { ['e', 'E'] };
     let mut signs = text.rmatch_indices(['+', '-']).map(|it| it.0);
     signs.find(|at| *at > 0 && !text[..*at].ends_with(marks)).unwrap_or(0)

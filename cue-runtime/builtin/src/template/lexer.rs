@@ -1,6 +1,6 @@
 //! The tokens of Go templates, one at a time.
 
-use super::quoting::{Plain, go_quote, is_print};
+use crate::quoting::{Plain, go_quote, is_print};
 
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,12 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::call::{CallContext, CallError};
-use super::datum::Datum;
-use super::go_value::{Form, Value, show, shown};
-use super::printf::printf;
-use super::template::js_escape;
-use super::{html, url};
+use super::js_escape;
+use crate::call::{CallContext, CallError};
+use crate::datum::Datum;
+use crate::go_value::{Form, Value, show, shown};
+use crate::printf::printf;
+use crate::{html, url};
 
 /// Why a function gives nothing.
 pub(super) enum Failure {

@@ -1,11 +1,11 @@
 //! The syntax of Go templates: from tokens to trees.
 
-use super::datum::Datum;
-use super::go_value::Value;
-use super::quoting::{Plain, go_quote};
-use super::template_lexer::{Kind, Lexer, Token};
-use super::template_literal as literal;
-use super::template_tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
+use super::lexer::{Kind, Lexer, Token};
+use super::literal;
+use super::tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
+use crate::datum::Datum;
+use crate::go_value::Value;
+use crate::quoting::{Plain, go_quote};
 
 /// Blocks and parentheses nested deeper than this are refused.
 const DEPTH: usize = 100;

@@ -1,16 +1,22 @@
 //! Package `text/template`: Go's templates with their default functions.
 
+mod functions;
+mod lexer;
+pub(crate) mod literal;
+mod syntax;
+mod tree;
+
 use std::fmt::Write;
 
-use super::arguments as arg;
-use super::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
-use super::datum::Datum;
-use super::go_value::{Form, Value, shown, sorted};
-use super::html;
-use super::quoting::{Plain, go_quote, is_print};
-use super::template_functions::{Failure, arity, call};
-use super::template_syntax::Parser;
-use super::template_tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
+use self::functions::{Failure, arity, call};
+use self::syntax::Parser;
+use self::tree::{Base, Command, Node, Pipeline, Template, Templates, Term};
+use crate::arguments as arg;
+use crate::call::{CallContext, CallError, Kinds, Member, Package, Parameter, function};
+use crate::datum::Datum;
+use crate::go_value::{Form, Value, shown, sorted};
+use crate::html;
+use crate::quoting::{Plain, go_quote, is_print};
 
 /// The package.
 pub(super) const PACKAGE: Package = Package { path: "text/template", members: MEMBERS, text: "" };

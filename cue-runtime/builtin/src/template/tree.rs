@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::go_value::Value;
-use super::quoting::{Plain, go_quote};
+use crate::go_value::Value;
+use crate::quoting::{Plain, go_quote};
 
 /// A part of a template.
 #[derive(Debug)]
