@@ -169,11 +169,8 @@ impl Evaluator {
                     return;
                 }
                 // A function without a package is another value each time.
-                let is_other = match datum {
-                    Datum::Function(it) => it.package.is_empty() || !compare::same(old, datum),
-                    _ => !compare::same(old, datum),
-                };
-                if is_other {
+                let is_new = matches!(datum, Datum::Function(it) if it.package.is_empty());
+                if is_new || !compare::same(old, datum) {
                     let before = (old_at, vertex.scalar_via);
                     let (first, second) = match self.is_of_choice(id, before, (at, via)) {
                         true => (old, datum),

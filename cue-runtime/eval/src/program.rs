@@ -274,8 +274,8 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
-    /// The literals that stand for builtin packages, where these are named as values, and their paths.
-    pub(crate) named_packages: Map<ExprId, &'static str>,
+    /// The literals that stand for builtin packages, where these are named as values, and how messages name them.
+    pub(crate) named_packages: Map<ExprId, String>,
 }
 
 impl Program {

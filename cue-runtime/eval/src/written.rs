@@ -120,8 +120,7 @@ impl Evaluator {
             Code::Struct(literal) => match spots::package_at(self.program.at(expr)) {
                 Some(package) => out.push_str(package),
                 None => match self.program.named_packages.get(&expr) {
-                    Some(path) if cue_syntax::is_identifier(path) => out.push_str(path),
-                    Some(path) => out.push_str(&Datum::text(*path).cue_text()),
+                    Some(name) => out.push_str(name),
                     None => self.write_struct(*literal, out, next),
                 },
             },

@@ -218,8 +218,7 @@ impl<'a> Lexer<'a> {
             ':' if self.accept("=") => Kind::Declare,
             ':' => return self.error(from, "expected :="),
             '|' => Kind::Pipe,
-            '"' => return self.quoted(from),
-            '\'' => return self.character(from),
+            '"' | '\'' => return self.quoted(from, c),
             '`' => match self.rest().find('`') {
                 Some(length) => {
                     self.at += length + 1;
@@ -274,34 +273,22 @@ impl<'a> Lexer<'a> {
         self.token(kind, from)
     }
 
-    fn quoted(&mut self, from: usize) -> Token<'a> {
+    /// To the quote that ends a text or a character on this line.
+    fn quoted(&mut self, from: usize, quote: char) -> Token<'a> {
+        let (kind, what) = match quote {
+            '"' => (Kind::Quoted, "quoted string"),
+            _ => (Kind::Character, "character constant"),
+        };
         loop {
             let next = self.peek();
             self.at += next.map_or(0, char::len_utf8);
             match next {
-                Some('"') => return self.token(Kind::Quoted, from),
+                Some(c) if c == quote => return self.token(kind, from),
                 Some('\\') if self.peek().is_some_and(|c| c != '\n') => {
                     self.at += self.peek().map_or(0, char::len_utf8);
                 }
                 None | Some('\n' | '\\') => {
-                    return self.error(from, "unterminated quoted string");
-                }
-                Some(_) => {}
-            }
-        }
-    }
-
-    fn character(&mut self, from: usize) -> Token<'a> {
-        loop {
-            let next = self.peek();
-            self.at += next.map_or(0, char::len_utf8);
-            match next {
-                Some('\'') => return self.token(Kind::Character, from),
-                Some('\\') if self.peek().is_some_and(|c| c != '\n') => {
-                    self.at += self.peek().map_or(0, char::len_utf8);
-                }
-                None | Some('\n' | '\\') => {
-                    return self.error(from, "unterminated character constant");
+                    return self.error(from, format!("unterminated {what}"));
                 }
                 Some(_) => {}
             }
