@@ -13,8 +13,10 @@ const NONE: u32 = u32::MAX;
 /// Entries in order, found by key; keys may repeat.
 pub(crate) struct Met<K, V> {
     entries: Vec<Entry<K, V>>,
-    /// Where the first entry of each key is, once there were more than [`FEW`].
+    /// Where the first entry of each key is, once one is looked for among more than [`FEW`].
     places: Option<Places>,
+    /// As many entries are in `places`: of what a loop brings, a million rounds of it, nothing is looked for.
+    noted: usize,
 }
 
 struct Entry<K, V> {
@@ -28,7 +30,7 @@ struct Entry<K, V> {
 
 impl<K, V> Default for Met<K, V> {
     fn default() -> Self {
-        Self { entries: Vec::new(), places: None }
+        Self { entries: Vec::new(), places: None, noted: 0 }
     }
 }
 
@@ -36,17 +38,23 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
     pub(crate) fn push(&mut self, key: K, value: V) -> usize {
         let at = self.entries.len();
         self.entries.push(Entry { key, value, next: NONE, last: at as u32 });
-        if self.places.is_some() {
-            self.note(at);
-        } else if at == FEW {
-            self.find_places();
-        }
         at
+    }
+
+    /// Notes where all entries are; `None` if they are few.
+    fn noted(&mut self) -> Option<&Places> {
+        if self.entries.len() <= FEW && self.places.is_none() {
+            return None;
+        }
+        while self.noted < self.entries.len() {
+            self.note(self.noted);
+        }
+        self.places.as_ref()
     }
 
     /// Notes where an entry is, those before it are noted already.
     fn note(&mut self, at: usize) {
-        let Some(places) = &mut self.places else { return };
+        let Some(places) = &mut self.places else { return self.find_places() };
         let entries = &mut self.entries;
         let key = entries[at].key;
         match places.find(&key, |it| entries[it].key == key) {
@@ -55,8 +63,9 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
                 entries[last as usize].next = at as u32;
             }
             None if places.push(&key, at) => {}
-            None => self.find_places(),
+            None => return self.find_places(),
         }
+        self.noted = at + 1;
     }
 
     #[cold]
@@ -80,13 +89,14 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.places = None;
+        self.noted = 0;
     }
 
     /// All of a key, the oldest first.
-    pub(crate) fn of(&self, key: K) -> impl Iterator<Item = &V> {
-        let few = self.places.is_none();
-        let each = if few { &self.entries[..] } else { &[] };
+    pub(crate) fn of(&mut self, key: K) -> impl Iterator<Item = &V> {
+        let few = self.noted().is_none();
         let first = if few { None } else { self.place(key) };
+        let each = if few { &self.entries[..] } else { &[] };
         let placed = std::iter::successors(first, |at| {
             let next = self.entries[*at].next;
             (next != NONE).then_some(next as usize)
@@ -96,7 +106,8 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
     }
 
     /// The place of the first of a key.
-    pub(crate) fn place(&self, key: K) -> Option<usize> {
+    pub(crate) fn place(&mut self, key: K) -> Option<usize> {
+        self.noted();
         match &self.places {
             None => self.entries.iter().position(|it| it.key == key),
             Some(places) => places.find(&key, |at| self.entries[at].key == key),
@@ -108,10 +119,7 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         let at = self.entries.iter().rposition(|it| it.key == key && which(&it.value));
         if let Some(at) = at {
             self.entries.remove(at);
-            self.places = None;
-            if self.entries.len() > FEW {
-                self.find_places();
-            }
+            (self.places, self.noted) = (None, 0);
         }
     }
 

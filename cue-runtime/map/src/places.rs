@@ -5,6 +5,9 @@ use std::hash::Hash;
 use crate::table::{FREE, ROOM, hash, slots_for};
 
 /// Places by the hash of their keys, which are not kept: who asks knows them. Nothing is removed.
+///
+/// Slots are those of a [`crate::Map`]: a place in the low bits, in the others those of the hash, so that keys with
+/// another hash, each of which is somewhere else in memory, are seldom looked at.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Open addressing with linear probing; a power of two of them.
@@ -14,7 +17,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// None, with room for so many and one more.
+    /// None, with room for those below `count` and one more.
     #[must_use]
     pub fn with_room(count: usize) -> Self {
         Self { slots: vec![FREE; slots_for(count + 1)].into(), count: 0 }
@@ -22,11 +25,8 @@ impl Places {
 
     /// The places of these keys, with room for one more at least; `None` if there are no keys.
     pub fn of<K: Hash>(keys: impl Iterator<Item = (usize, K)> + Clone) -> Option<Self> {
-        let count = keys.clone().count();
-        if count == 0 {
-            return None;
-        }
-        let mut made = Self::with_room(count);
+        let largest = keys.clone().map(|it| it.0).max()?;
+        let mut made = Self::with_room(largest + 1);
         for (place, key) in keys {
             made.push(&key, place);
         }
@@ -35,12 +35,17 @@ impl Places {
 
     /// The place with this key that is the one, as `is` says.
     pub fn find<K: Hash + ?Sized>(&self, key: &K, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let mask = self.slots.len() - 1;
-        let mut at = hash(key) as usize;
+        let mask = self.slots.len() as u32 - 1;
+        let hash = hash(key);
+        let mut at = hash;
         loop {
-            let place = self.slots[at & mask];
-            if place == FREE || is(place as usize) {
-                return (place != FREE).then_some(place as usize);
+            let slot = self.slots[(at & mask) as usize];
+            if slot == FREE {
+                return None;
+            }
+            let place = slot ^ (hash & !mask);
+            if place <= mask && is(place as usize) {
+                return Some(place as usize);
             }
             at = at.wrapping_add(1);
         }
@@ -49,14 +54,17 @@ impl Places {
     /// One more; `false` if there is no room for it, and all have to be found anew.
     pub fn push<K: Hash + ?Sized>(&mut self, key: &K, place: usize) -> bool {
         let slots = self.slots.len();
-        if (self.count as usize + 1) * ROOM.1 > slots * ROOM.0 {
+        // A place that is all ones beside such a hash would be a free slot.
+        if (self.count.max(place as u32) as usize + 1) * ROOM.1 > slots * ROOM.0 {
             return false;
         }
-        let mut at = hash(key) as usize & (slots - 1);
-        while self.slots[at] != FREE {
-            at = (at + 1) & (slots - 1);
+        let mask = slots as u32 - 1;
+        let hash = hash(key);
+        let mut at = hash & mask;
+        while self.slots[at as usize] != FREE {
+            at = (at + 1) & mask;
         }
-        self.slots[at] = place as u32;
+        self.slots[at as usize] = (hash & !mask) | place as u32;
         self.count += 1;
         true
     }
