@@ -1,64 +1,32 @@
-//! `cue fmt -s`: plain labels without quotes, open structs with `...` (rule 6.7).
-//! Braces around single fields are dropped by the printer.
+//! `cue fmt -s`: plain labels without quotes (rule 6.7). Braces around single fields are dropped by the printer, which
+//! writes what opens a struct as `...` at its end, too.
 
 use cue_map::Map;
 
-use crate::layout::Style;
 use crate::scan::{self, T};
-use crate::tree::{Distance, Kind, Mark, NodeId, Nodes, Slice, Tree};
+use crate::tree::{Distance, Kind, NodeId, Slice, Tree};
 use crate::unquote;
 
 /// The simplified tree.
-pub(crate) fn simplified(tree: &Tree, style: Style) -> Tree {
-    let mut it = Simplify { tree, style, scopes: Vec::new(), plain: Vec::new(), lists: Vec::new() };
+pub(crate) fn simplified(tree: &Tree) -> Tree {
+    let mut it = Simplify { tree, scopes: Vec::new(), plain: Vec::new() };
     if let Some(root) = tree.root {
-        it.visit(root, Nesting::Braces);
+        it.visit(root);
     }
-    let (plain, lists) = (it.plain, it.lists);
+    let plain = it.plain;
     let mut tree = tree.clone();
     for (id, name) in plain {
         tree[id].kind = name;
         tree[id].mark.distance = Distance::Absent;
     }
-    for (id, mut kept, last) in lists {
-        let alone = kept.is_empty() && matches!(tree[last].kind, Kind::Ellipsis(_));
-        let ellipsis = if alone {
-            last
-        } else {
-            let (at, end) = (tree[last].mark.at, tree[last].end);
-            let mut mark = Mark { at, ..Mark::default() };
-            if kept.is_empty() && tree[last].mark.distance < Distance::Line {
-                mark.distance = tree[last].mark.distance;
-            }
-            let id = tree.add(mark, end, Kind::Ellipsis(None));
-            if let Some(comments) = tree.comments.remove(&last) {
-                tree.comments.insert(id, comments);
-            }
-            id
-        };
-        kept.push(ellipsis);
-        match &mut tree[id].kind {
-            Kind::Struct { decls, .. } | Kind::File(decls) => *decls = kept,
-            _ => {}
-        }
-    }
     tree
-}
-
-/// Whether a single field may be printed behind the label, without braces.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Nesting {
-    Label,
-    Braces,
 }
 
 struct Simplify<'a> {
     tree: &'a Tree,
-    style: Style,
     /// Labels of the declaration lists around us, and whether something refers to them.
     scopes: Vec<Map<String, bool>>,
     plain: Vec<(NodeId, Kind)>,
-    lists: Vec<(NodeId, Nodes, NodeId)>,
 }
 
 /// Whether text may stand as a label without quotes.
@@ -79,7 +47,7 @@ impl Simplify<'_> {
         }
     }
 
-    fn decls(&mut self, id: NodeId, decls: &[NodeId], nesting: Nesting) {
+    fn decls(&mut self, decls: &[NodeId]) {
         let tree = self.tree;
         let mut scope = Map::default();
         for decl in decls {
@@ -91,7 +59,7 @@ impl Simplify<'_> {
         }
         self.scopes.push(scope);
         for decl in decls {
-            self.visit(*decl, Nesting::Braces);
+            self.visit(*decl);
         }
         let scope = self.scopes.pop().unwrap_or_default();
         for decl in decls {
@@ -102,7 +70,7 @@ impl Simplify<'_> {
             let single = text.starts_with('\'') && name.chars().count() == 1;
             // A label that needs quotes loses them beside one that has none.
             let bare = |it: &NodeId| match &tree[*it].kind {
-                Kind::Field { label, .. } => self.is_name(*label, &[&name]),
+                Kind::Field { label, .. } => tree.is_name(*label, &[&name]),
                 _ => false,
             };
             let plain = identifier(&name) || decls.iter().any(bare);
@@ -110,36 +78,9 @@ impl Simplify<'_> {
                 self.plain.push((*label, Kind::Ident(name.into())));
             }
         }
-        let open = |it: &&NodeId| self.opens(**it);
-        if let Some(last) = decls.iter().rev().find(open).filter(|_| nesting == Nesting::Braces) {
-            let kept = decls.iter().filter(|it| !self.opens(**it)).copied().collect();
-            self.lists.push((id, kept, *last));
-        }
     }
 
-    fn is_name(&self, id: NodeId, names: &[&str]) -> bool {
-        matches!(&self.tree[id].kind, Kind::Ident(name) if names.contains(&&**name))
-    }
-
-    /// `...`, `[string]: _`, `[_]: _`
-    fn opens(&self, id: NodeId) -> bool {
-        let name = |id, names: &[&str]| self.is_name(id, names);
-        match &self.tree[id].kind {
-            Kind::Ellipsis(None) => true,
-            Kind::Field { label, value, extras, .. } if extras.constraint().is_none() => {
-                name(*value, &["_"])
-                    && match &self.tree[*label].kind {
-                        Kind::List { elements, .. } => {
-                            matches!(elements.as_slice(), [only] if name(*only, &["_", "string"]))
-                        }
-                        _ => false,
-                    }
-            }
-            _ => false,
-        }
-    }
-
-    fn visit(&mut self, id: NodeId, nesting: Nesting) {
+    fn visit(&mut self, id: NodeId) {
         let tree = self.tree;
         let mut children: Vec<NodeId> = Vec::new();
         match &tree[id].kind {
@@ -149,21 +90,8 @@ impl Simplify<'_> {
                     *used = true;
                 }
             }
-            Kind::File(decls) => self.decls(id, decls, Nesting::Braces),
-            Kind::Struct { braces, decls } => {
-                let single = nesting == Nesting::Label
-                    && self.style.drops_braces()
-                    && matches!(decls.as_slice(), [only]
-                    if matches!(&tree[*only].kind, Kind::Field { extras, .. } if extras.attributes().is_empty())
-                        && !tree.comments.contains_key(only));
-                let label = braces.is_none() || single;
-                let nesting = if label { Nesting::Label } else { Nesting::Braces };
-                self.decls(id, decls, nesting);
-            }
-            Kind::Field { value, extras, .. } => {
-                let free = extras.attributes().is_empty() && !tree.comments.contains_key(&id);
-                self.visit(*value, if free { Nesting::Label } else { Nesting::Braces });
-            }
+            Kind::File(decls) | Kind::Struct { decls, .. } => self.decls(decls),
+            Kind::Field { value, .. } => children.push(*value),
             Kind::Selector(base, _) => children.push(*base),
             Kind::Interpolation(list) | Kind::List { elements: list, .. } => children.extend(list),
             Kind::Ellipsis(of) => children.extend(of),
@@ -176,7 +104,7 @@ impl Simplify<'_> {
             Kind::Binary { left, right, .. } => {
                 let mut at = (*left, *right);
                 loop {
-                    self.visit(at.1, Nesting::Braces);
+                    self.visit(at.1);
                     match &tree[at.0].kind {
                         Kind::Binary { left, right, .. } => at = (*left, *right),
                         _ => break,
@@ -219,7 +147,7 @@ impl Simplify<'_> {
             | Kind::Spec { .. } => {}
         }
         for child in children {
-            self.visit(child, Nesting::Braces);
+            self.visit(child);
         }
     }
 }

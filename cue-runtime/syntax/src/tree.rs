@@ -239,6 +239,11 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Whether a node is one of these names.
+    pub(crate) fn is_name(&self, id: NodeId, names: &[&str]) -> bool {
+        matches!(&self[id].kind, Kind::Ident(name) if names.contains(&&**name))
+    }
+
     /// A new node.
     pub fn add(&mut self, mark: Mark, end: u32, kind: Kind) -> NodeId {
         self.nodes.push(Node { mark, end, kind });

@@ -1,4 +1,5 @@
-//! Cases in tests/cases: `errors.txt` and `names.txt` (text, `=>`, messages) and `format.txt` (text, `=>`, text).
+//! Cases in tests/cases: `errors.txt` and `names.txt` (text, `=>`, messages), `format.txt` and `simplified.txt` (text,
+//! `=>`, text).
 
 use cue_syntax::{
     Language, LineIndex, Style, format_tree, parse_as, parse_file, parse_tree, parse_tree_as,
@@ -45,10 +46,18 @@ fn names() {
 
 #[test]
 fn format() {
-    for (source, want) in cases(include_str!("cases/format.txt")) {
+    prints_alike(include_str!("cases/format.txt"), Style::Plain);
+    prints_alike(include_str!("cases/simplified.txt"), Style::Simplified);
+}
+
+fn prints_alike(all: &str, style: Style) {
+    for (source, want) in cases(all) {
         let (tree, errors) = parse_tree(source);
         assert_eq!(errors, [], "{source}");
-        assert_eq!(format_tree(&tree, Style::Plain).trim_end(), want.trim_end(), "{source}");
+        let printed = format_tree(&tree, style);
+        assert_eq!(printed.trim_end(), want.trim_end(), "{source}");
+        // Not even blanks are left behind the last line.
+        assert_eq!(printed.trim_end(), printed.trim_end_matches('\n'), "{source}");
     }
 }
 

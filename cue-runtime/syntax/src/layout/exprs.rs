@@ -67,7 +67,7 @@ impl Layout<'_> {
                 self.op(*close, T::RBrack);
             }
             Kind::Slice(slice) => {
-                let Slice { base, open, low, colon, high, close } = &**slice;
+                let Slice { base, open, low, high, close, .. } = &**slice;
                 self.expr(*base, 1);
                 self.op(*open, T::LBrack);
                 let binary = |it: &Option<NodeId>| {
@@ -81,7 +81,7 @@ impl Layout<'_> {
                 if blanks {
                     self.m.wish(SPACE);
                 }
-                self.op(*colon, T::Colon);
+                self.m.op(T::Colon);
                 if blanks {
                     self.m.wish(SPACE);
                 }
@@ -115,9 +115,9 @@ impl Layout<'_> {
                 self.expr(*inner, depth.saturating_sub(1).max(1));
                 self.op(*close, T::RParen);
             }
-            Kind::Postfix(x, op, at) => {
+            Kind::Postfix(x, op, _) => {
                 self.expr(*x, depth);
-                self.op(*at, *op);
+                self.m.op(*op);
             }
             Kind::Alias { name, equal, value } => {
                 self.expr(*name, 1);

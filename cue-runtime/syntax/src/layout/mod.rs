@@ -51,7 +51,7 @@ fn printed(tree: &Tree, style: Style) -> String {
     let simplified;
     let mut tree = tree;
     if !style.is_as_written() {
-        simplified = simplify::simplified(tree, style);
+        simplified = simplify::simplified(tree);
         tree = &simplified;
     }
     let Some(root) = tree.root else { return "\n".into() };
@@ -68,6 +68,8 @@ fn printed(tree: &Tree, style: Style) -> String {
     }
     let mut text = it.m.out.aligned(style.tab());
     text.truncate(text.trim_end_matches('\n').len());
+    // A selector on a line of its own leaves its indentation behind.
+    text.truncate(text.trim_end_matches('\t').trim_end_matches('\n').len());
     if file {
         text.push('\n');
     }
@@ -174,10 +176,11 @@ impl Layout<'_> {
     fn decls(&mut self, list: &[NodeId]) {
         let tree = self.tree;
         self.anonymous();
+        let (mut before, mut ellipsis, mut printed) = (0, None, false);
         for (index, &id) in list.iter().enumerate() {
             if let Some(&previous) = index.checked_sub(1).and_then(|it| list.get(it)) {
-                self.m.wish(SEP);
-                let before = self.depth(previous);
+                // Where `...` stood in front, no comma is left over.
+                self.m.wish(if printed { SEP } else { 0 });
                 if self.m.outer() == LINE && (before == 0 || before != self.depth(id)) {
                     self.m.hard_break();
                 }
@@ -186,7 +189,12 @@ impl Layout<'_> {
                     self.m.wish(GAP);
                 }
             }
+            if !self.style.is_as_written() && self.opens(id) {
+                ellipsis = Some(id);
+                continue;
+            }
             self.decl(id);
+            (before, printed) = (self.depth(id), true);
             let big = list.get(index + 1).is_some_and(|it| match &tree[*it].kind {
                 Kind::Field { value, .. } => match &tree[*value].kind {
                     Kind::List { .. } => true,
@@ -201,7 +209,32 @@ impl Layout<'_> {
                 self.m.wish(self.m.outer());
             }
         }
+        // As one that was never written, with the comments of the last one.
+        if let Some(id) = ellipsis {
+            self.push(id);
+            self.m.op(T::Ellipsis);
+            self.m.pop();
+            self.m.wish(self.m.outer());
+        }
         self.m.pop();
+    }
+
+    /// `...`, `[string]: _`, `[_]: _`
+    fn opens(&self, id: NodeId) -> bool {
+        let name = |id, names: &[&str]| self.tree.is_name(id, names);
+        match &self.tree[id].kind {
+            Kind::Ellipsis(None) => true,
+            Kind::Field { label, value, extras, .. } if extras.constraint().is_none() => {
+                name(*value, &["_"])
+                    && match &self.tree[*label].kind {
+                        Kind::List { elements, .. } => {
+                            matches!(elements.as_slice(), [only] if name(*only, &["_", "string"]))
+                        }
+                        _ => false,
+                    }
+            }
+            _ => false,
+        }
     }
 
     fn decl(&mut self, id: NodeId) {
@@ -333,8 +366,8 @@ impl Layout<'_> {
             self.op(close, T::RParen);
             self.m.wish(TIGHT);
         }
-        if let Some((op, mark)) = extras.constraint() {
-            self.op(mark, op);
+        if let Some((op, _)) = extras.constraint() {
+            self.m.op(op);
         }
         self.m.wish(TIGHT | FREEZE);
         self.m.op(T::Colon);
