@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use cue_session::Source;
-use cue_syntax::{Language, Style, format_tree, parse_tree_as};
+use cue_syntax::tree::Tree;
+use cue_syntax::{Language, LineIndex, Style, format_tree, parse_tree_as};
 
 use crate::data::Encoding;
 use crate::difference::hunks;
-use crate::error::unparsed;
+use crate::error::{diagnostic, unparsed};
 use crate::experiments;
 use crate::filetype;
 use crate::folder::{self, shown_name};
@@ -34,10 +35,37 @@ pub fn text(name: &str, text: &str, style: Style) -> Result<String, Error> {
 
 fn text_as(name: &str, text: &str, style: Style, language: &Language) -> Result<String, Error> {
     let (tree, errors) = parse_tree_as(text, language);
-    if errors.is_empty() {
-        return Ok(format_tree(&tree, style));
+    if !errors.is_empty() {
+        return Err(Error::Diagnostics(unparsed(name, text, &errors)));
     }
-    Err(Error::Diagnostics(unparsed(name, text, &errors)))
+    let formatted = format_tree(&tree, style);
+    match broken_by(&tree, &formatted, language) {
+        Some((at, message)) => {
+            let (line, column) = LineIndex::new(text).at(at);
+            let message = format!("comment cannot stand here: formatted, {message}");
+            Err(diagnostic(message, Some((name, line, column))).into())
+        }
+        None => Ok(formatted),
+    }
+}
+
+/// The comment that breaks the text which is made of a tree, and how: behind what ends on its line it ends it, where
+/// a parenthesis or a colon follows. The official formatter writes such a text all the same.
+fn broken_by(tree: &Tree, formatted: &str, language: &Language) -> Option<(u32, String)> {
+    if tree.comments.is_empty() {
+        return None;
+    }
+    let (again, errors) = parse_tree_as(formatted, language);
+    let error = errors.into_iter().next()?;
+    let said = |tree: &Tree| {
+        let mut all: Vec<u32> = tree.comments.values().flatten().map(|it| it.at).collect();
+        all.sort_unstable();
+        all
+    };
+    // They stay in order, so that the last one before the error is as far in the text as it was.
+    let (before, after) = (said(tree), said(&again));
+    let last = after.partition_point(|it| *it <= error.span.start).saturating_sub(1);
+    Some((before.get(last).or(before.last()).copied()?, error.message))
 }
 
 /// A file that was not formatted.

@@ -145,3 +145,25 @@ fn imported_json_begins_where_the_file_has_it() {
     let want = "[{\n\tc: [\n\t\t[\n\t\t\t1\n\t\t], 2.5,\n\t\t{\n\t\t\td: \"\\u00e9\"\n\t\t}]\n}]\n";
     assert_eq!(made[0].text, want);
 }
+
+#[test]
+fn a_file_that_formatting_would_break_is_left_as_it_is() {
+    let text = "x: 1 // d\nz: {\n\t( // c\n\tk): 1 // e\n}\nk: \"k\"\n";
+    let folder = folder(&[("x.cue", text), ("y.cue", "a:  ( // c\n1)\n")]);
+    let path = |name| folder.path().join(name).display().to_string();
+    for (name, at, text) in [("x.cue", (3, 4), text), ("y.cue", (1, 7), "a:  ( // c\n1)\n")] {
+        let request = format::Request {
+            arguments: vec![path(name)],
+            wanted: Wanted::Files,
+            action: Action::Write,
+            style: Style::Plain,
+        };
+        let (_, error) = format::files(&request).expect_err("it would be refused");
+        let cue_tool::Error::Diagnostics(all) = error else { panic!("{error}") };
+        let [it] = &all[..] else { panic!("{all:?}") };
+        let wanted = "comment cannot stand here: formatted, expected ')', found newline";
+        assert_eq!(it.message, wanted);
+        assert_eq!((it.positions[0].line, it.positions[0].column), at);
+        assert_eq!(fs::read_to_string(path(name)).unwrap(), text);
+    }
+}

@@ -9,7 +9,8 @@
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
 //! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
 //! the folder `CASES`, with a few words changed. With `DEF`, a command as the official `cue def`, asked is
-//! what it prints of the file that is named behind it. With `PROFILE=kubevela` ours answers in that profile, to be compared with
+//! what it prints of the file that is named behind it. With `FORMAT` the texts recorded in the folder `CASES` are formatted, with
+//! blanks, lines and comments put in. With `PROFILE=kubevela` ours answers in that profile, to be compared with
 //! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use serde_json::{Value, json};
 mod calls;
 mod definitions;
 mod facts;
+mod layouts;
 mod ordered;
 mod programs;
 mod recorded;
@@ -84,8 +86,14 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 fn run(oracle: &str) -> Result<(), String> {
-    let texts = texts()?;
     let shown = number("SHOWN", 10);
+    if std::env::var_os("FORMAT").is_some() {
+        let all = recorded::texts(cases()?.as_ref())?;
+        let mut dice = programs::Dice(number("SEED", 1));
+        let texts = layouts::texts(&all, number("PROGRAMS", 2_000), &mut dice);
+        return layouts::run(oracle, &texts, shown);
+    }
+    let texts = texts()?;
     let wanted = std::env::var("KIND").ok();
     if let Ok(command) = std::env::var("DEF") {
         return definitions::run(&command, &texts, shown);
@@ -94,6 +102,11 @@ fn run(oracle: &str) -> Result<(), String> {
         Some(_) => run_facts(oracle, &texts, shown, wanted.as_deref()),
         None => run_answers(oracle, &texts, shown, wanted.as_deref()),
     }
+}
+
+/// The folder with recorded cases.
+fn cases() -> Result<String, String> {
+    std::env::var("CASES").map_err(|_| "CASES names no folder".to_owned())
 }
 
 /// The programs that are asked.
@@ -107,8 +120,7 @@ fn texts() -> Result<Vec<String>, String> {
             Ok("calls") => Box::new(calls::program),
             Ok("templates") => Box::new(templates::program),
             Ok("recorded") => {
-                let folder = std::env::var("CASES").map_err(|_| "CASES names no folder")?;
-                let all = recorded::load(folder.as_ref())?;
+                let all = recorded::load(cases()?.as_ref())?;
                 Box::new(move |dice| recorded::program(&all, dice))
             }
             Ok(other) => {

@@ -41,6 +41,17 @@ struct Word {
 
 /// The declarations of each program in the files of a folder.
 pub fn load(folder: &Path) -> Result<Vec<Vec<String>>, String> {
+    let all: Vec<_> = texts(folder)?.iter().filter_map(|it| declared(it)).collect();
+    match all.is_empty() {
+        true => {
+            Err(format!("{}: no recorded programs with declarations on lines", folder.display()))
+        }
+        false => Ok(all),
+    }
+}
+
+/// The text of each case in the files of a folder that is one file.
+pub fn texts(folder: &Path) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -55,7 +66,7 @@ pub fn load(folder: &Path) -> Result<Vec<Vec<String>>, String> {
                 folders.push(path);
             } else if path.extension().is_some_and(|it| it == "jsonl") {
                 let text = std::fs::read_to_string(&path).map_err(told)?;
-                all.extend(text.lines().filter_map(one_file).filter_map(|it| declared(&it)));
+                all.extend(text.lines().filter_map(one_file));
             }
         }
     }

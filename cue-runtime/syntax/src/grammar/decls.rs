@@ -350,13 +350,13 @@ impl Grammar<'_> {
             return Some(PostAlias { tilde, parens: None, label: None, field });
         }
         if !self.is(T::LParen) {
-            self.error(self.token.start, "expected identifier or '('");
+            self.expected(self.token.start, "identifier or '('");
             return None;
         }
         let open = self.mark();
         self.next();
         if !self.is(T::Ident) {
-            self.error(self.token.start, "expected identifier for label alias");
+            self.expected(self.token.start, "identifier for label alias");
         }
         let mut field = self.declared();
         let mut label = None;
@@ -364,12 +364,17 @@ impl Grammar<'_> {
             let comma = self.mark();
             self.next();
             if !self.is(T::Ident) {
-                self.error(self.token.start, "expected identifier for field alias");
+                self.expected(self.token.start, "identifier for field alias");
             }
             label = Some((field, comma));
             field = self.declared();
+        } else if !self.is(T::RParen) {
+            self.expected(self.token.start, "','");
         }
-        let close = self.expect(T::RParen);
+        let close = match label.is_some() || self.is(T::RParen) {
+            true => self.expect(T::RParen),
+            false => self.mark(),
+        };
         Some(PostAlias { tilde, parens: Some((open, close)), label, field })
     }
 

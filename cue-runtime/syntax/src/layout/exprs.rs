@@ -51,7 +51,7 @@ impl Layout<'_> {
                     self.m.wish(SPACE);
                 }
                 self.m.op(T::Period);
-                if breaks(tree.start(*name)) {
+                if breaks(tree.start(*name)) && self.flat == 0 {
                     self.m.wish(IN | CUT);
                     self.expr(*name, depth);
                     self.m.wish(OUT);
@@ -92,7 +92,15 @@ impl Layout<'_> {
             }
             Kind::Call { callee, open, arguments, close } => {
                 let inner = if arguments.len() > 1 { depth + 1 } else { depth };
-                self.expr(*callee, 1);
+                // What is said behind the dot would separate the name from its arguments: it comes behind them.
+                let said = match &tree[*callee].kind {
+                    Kind::Selector(..) => self.comments(*callee).to_vec(),
+                    _ => Vec::new(),
+                };
+                match said.is_empty() {
+                    true => self.expr(*callee, 1),
+                    false => self.raw(*callee, 1),
+                }
                 self.op(*open, T::LParen);
                 self.anonymous();
                 for argument in arguments {
@@ -104,6 +112,9 @@ impl Layout<'_> {
                 self.m.pop();
                 self.m.wish(NOTRAIL | TIGHT);
                 self.op(*close, T::RParen);
+                if let Some(frame) = self.m.frames.last_mut() {
+                    frame.comments.extend(said);
+                }
             }
             Kind::Paren { inner, close } => {
                 if matches!(tree[*inner].kind, Kind::Paren { .. }) {

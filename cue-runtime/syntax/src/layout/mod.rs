@@ -69,7 +69,10 @@ fn printed(tree: &Tree, style: Style) -> String {
     let mut text = it.m.out.aligned(style.tab());
     text.truncate(text.trim_end_matches('\n').len());
     // A selector on a line of its own leaves its indentation behind.
-    text.truncate(text.trim_end_matches('\t').trim_end_matches('\n').len());
+    let last = text.trim_end_matches('\t');
+    if last.ends_with('\n') {
+        text.truncate(last.trim_end_matches('\n').len());
+    }
     if file {
         text.push('\n');
     }

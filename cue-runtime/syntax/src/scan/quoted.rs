@@ -53,7 +53,7 @@ impl Scanner<'_> {
             }
         }
         let quote = Quote { start, quote, triple, hashes, common: None };
-        self.body(quote, From::Opening)
+        self.body(quote, start, From::Opening)
     }
 
     /// The next piece of the innermost string, from the byte before the scanner: where it starts,
@@ -64,16 +64,16 @@ impl Scanner<'_> {
             start -= 1;
         }
         let kind = match self.open.pop() {
-            Some(quote) => self.body(quote, From::Hole),
+            Some(quote) => self.body(quote, start, From::Hole),
             None => T::String,
         };
-        self.pending = kind == T::String;
         self.newlines = 0;
         self.blank = false;
         (start, self.at + usize::from(kind == T::Interpolation), kind)
     }
 
-    fn body(&mut self, mut quote: Quote, from: From) -> T {
+    /// Goes on to the end of the string or to its next hole; `start` is where the piece at hand begins.
+    fn body(&mut self, mut quote: Quote, start: usize, from: From) -> T {
         let mut line_start = quote.triple && from == From::Opening;
         loop {
             if line_start {
@@ -107,12 +107,12 @@ impl Scanner<'_> {
                 }
             }
             let Some(c) = self.char() else {
-                self.error(quote.start, "string literal not terminated");
+                self.error(start, "string literal not terminated");
                 return T::String;
             };
             if c == '\n' {
                 if !quote.triple {
-                    self.error(quote.start, "string literal not terminated");
+                    self.error(start, "string literal not terminated");
                     return T::String;
                 }
                 line_start = true;
