@@ -212,10 +212,6 @@ impl<'a> Printer<'a> {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Let(..), _, ..] => true,
                 [Item::Embed(_), _, ..] if !written => true,
-                // What becomes `...` leaves its place.
-                [Item::Field(first), _, ..] => {
-                    matches!(&*first.label, "[string]" | "[_]") && first.value.is_top()
-                }
                 // A struct in braces that was the whole file.
                 [Item::Embed(Out::Struct(items))] => items.len() > 1,
                 // It keeps the line that it began, in braces too.
