@@ -82,52 +82,20 @@ impl Evaluator {
         vertex.is_list = true;
         vertex.was_closed = vertex.was_closed.max(closed);
         self.narrow(id, Kinds::LIST, By::Expr(expr), at, conjunct.via);
-        let from = conjunct.lineage();
         let mut next = 0;
         let mut end = End::Closed;
         for element in elements {
             match element {
                 ListElement::Value(expr) => {
-                    let label = self.labels.index(next);
-                    let groups = self.deep_groups(&conjunct.groups);
-                    let at = self.program.at(*expr);
-                    self.add_field(
-                        id,
-                        label,
-                        Presence::Member,
-                        *expr,
-                        env,
-                        groups,
-                        0,
-                        at,
-                        None,
-                        from,
-                    );
+                    self.add_element(id, next, (*expr, env), conjunct);
                     next += 1;
                 }
-                ListElement::Comprehension(index) => match self.yields(*index, env) {
-                    Ok(yields) => {
-                        for (body, inner) in yields {
-                            let label = self.labels.index(next);
-                            let groups = self.deep_groups(&conjunct.groups);
-                            let at = self.program.at(body);
-                            self.add_field(
-                                id,
-                                label,
-                                Presence::Member,
-                                body,
-                                inner,
-                                groups,
-                                0,
-                                at,
-                                None,
-                                from,
-                            );
-                            next += 1;
-                        }
+                ListElement::Comprehension(index) => {
+                    for brought in self.yields(*index, env)? {
+                        self.add_element(id, next, brought, conjunct);
+                        next += 1;
                     }
-                    Err(fault) => return Err(fault),
-                },
+                }
                 ListElement::Rest(value) => {
                     end = End::Open;
                     let groups = self.deep_groups(&conjunct.groups);
@@ -141,6 +109,21 @@ impl Evaluator {
         }
         self.fit_length(id, next, end, at);
         Ok(())
+    }
+
+    /// The element at a place of a literal that came with a conjunct.
+    fn add_element(
+        &mut self,
+        id: VertexId,
+        place: usize,
+        (value, env): (ExprId, EnvId),
+        list: &Conjunct,
+    ) {
+        let label = self.labels.index(place);
+        let groups = self.deep_groups(&list.groups);
+        let at = self.program.at(value);
+        let from = list.lineage();
+        self.add_field(id, label, Presence::Member, value, env, groups, 0, at, None, from);
     }
 
     /// `...T` holds for every element that others bring; closed lists bring no more.
