@@ -88,5 +88,11 @@ fn older_modules_separate_elements_by_commas_and_have_fewer_experiments() {
 fn an_open_struct_within_a_line_stays_there() {
     let (tree, errors) = parse_tree("a: [{[string]: _}]\nb: {c: 1, [string]: _}\n");
     assert_eq!(errors, []);
-    assert_eq!(format_tree(&tree, Style::Simplified), "a: [{...}]\nb: {c: 1\n\t...\n}\n");
+    let printed = "a: [{...}]\nb: {c: 1\n\t...\n}\n";
+    assert_eq!(format_tree(&tree, Style::Simplified), printed);
+    assert_eq!(format_tree(&tree, Style::Former), printed);
+    // Where v0.14 and v0.17 differ.
+    let (tree, _) = parse_tree("a: [...{...}]\n");
+    assert_eq!(format_tree(&tree, Style::Simplified), "a: [...{\n\t...\n}]\n");
+    assert_eq!(format_tree(&tree, Style::Former), "a: [...{...}]\n");
 }

@@ -87,7 +87,7 @@ fn inside(source: &str, braces: Span) -> String {
     let text = text.strip_prefix('{').and_then(|it| it.strip_suffix('}')).unwrap_or(&text);
     let text = text.trim_matches([' ', '\t', '\n']);
     let (tree, errors) = parse_tree(text);
-    if errors.is_empty() { format_tree(&tree, Style::Simplified) } else { format!("{text}\n") }
+    if errors.is_empty() { format_tree(&tree, Style::Former) } else { format!("{text}\n") }
 }
 
 /// Import declarations as they stand, without the package clause.

@@ -18,6 +18,8 @@ pub enum Style {
     Spaced,
     /// As `cue fmt -s`.
     Simplified,
+    /// As `cue fmt -s` of v0.14, which KubeVela's tools have: a `...` that is alone stays where it is on its line.
+    Former,
     /// The same for what a program made, which has no braces too many.
     Made,
     /// A value simplified: definitions and hidden fields keep their braces (O-85).
@@ -27,7 +29,7 @@ pub enum Style {
 impl Style {
     /// Whether braces around the only field of a struct go, whatever has the struct.
     pub(crate) fn drops_braces(self) -> bool {
-        matches!(self, Style::Simplified | Style::Value)
+        matches!(self, Style::Simplified | Style::Former | Style::Value)
     }
 
     /// Whether it is printed as it is written.
@@ -215,6 +217,9 @@ impl Layout<'_> {
         // As one that was never written, with the comments of the last one.
         if let Some(id) = ellipsis {
             self.push(id);
+            if self.style == Style::Former && !printed {
+                self.start(tree.start(id));
+            }
             self.m.op(T::Ellipsis);
             self.m.pop();
             self.m.wish(self.m.outer());
