@@ -41,15 +41,13 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         at
     }
 
-    /// Notes where all entries are; `None` if they are few.
-    fn noted(&mut self) -> Option<&Places> {
-        if self.entries.len() <= FEW && self.places.is_none() {
-            return None;
+    /// Notes where all entries are, unless they are few.
+    fn note_all(&mut self) {
+        if self.entries.len() > FEW || self.places.is_some() {
+            while self.noted < self.entries.len() {
+                self.note(self.noted);
+            }
         }
-        while self.noted < self.entries.len() {
-            self.note(self.noted);
-        }
-        self.places.as_ref()
     }
 
     /// Notes where an entry is, those before it are noted already.
@@ -94,9 +92,11 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
 
     /// All of a key, the oldest first.
     pub(crate) fn of(&mut self, key: K) -> impl Iterator<Item = &V> {
-        let few = self.noted().is_none();
-        let first = if few { None } else { self.place(key) };
-        let each = if few { &self.entries[..] } else { &[] };
+        self.note_all();
+        let (each, first) = match &self.places {
+            None => (&self.entries[..], None),
+            Some(places) => (&[][..], places.find(&key, |at| self.entries[at].key == key)),
+        };
         let placed = std::iter::successors(first, |at| {
             let next = self.entries[*at].next;
             (next != NONE).then_some(next as usize)
@@ -107,7 +107,7 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
 
     /// The place of the first of a key.
     pub(crate) fn place(&mut self, key: K) -> Option<usize> {
-        self.noted();
+        self.note_all();
         match &self.places {
             None => self.entries.iter().position(|it| it.key == key),
             Some(places) => places.find(&key, |at| self.entries[at].key == key),

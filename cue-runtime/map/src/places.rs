@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use crate::table::{FREE, ROOM, hash, slots_for};
+use crate::table::{self, FREE, ROOM, hash, slots_for};
 
 /// Places by the hash of their keys, which are not kept: who asks knows them. Nothing is removed.
 ///
@@ -35,20 +35,7 @@ impl Places {
 
     /// The place with this key that is the one, as `is` says.
     pub fn find<K: Hash + ?Sized>(&self, key: &K, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let mask = self.slots.len() as u32 - 1;
-        let hash = hash(key);
-        let mut at = hash;
-        loop {
-            let slot = self.slots[(at & mask) as usize];
-            if slot == FREE {
-                return None;
-            }
-            let place = slot ^ (hash & !mask);
-            if place <= mask && is(place as usize) {
-                return Some(place as usize);
-            }
-            at = at.wrapping_add(1);
-        }
+        table::find(&self.slots, hash(key), is)
     }
 
     /// One more; `false` if there is no room for it, and all have to be found anew.
@@ -58,13 +45,7 @@ impl Places {
         if (self.count.max(place as u32) as usize + 1) * ROOM.1 > slots * ROOM.0 {
             return false;
         }
-        let mask = slots as u32 - 1;
-        let hash = hash(key);
-        let mut at = hash & mask;
-        while self.slots[at as usize] != FREE {
-            at = (at + 1) & mask;
-        }
-        self.slots[at as usize] = (hash & !mask) | place as u32;
+        table::put(&mut self.slots, hash(key), place as u32);
         self.count += 1;
         true
     }

@@ -23,6 +23,34 @@ pub(crate) fn slots_for(count: usize) -> usize {
     (count * ROOM.1).div_ceil(ROOM.0).next_power_of_two()
 }
 
+/// The place with this hash that is the `same`; a free slot ends the search.
+#[inline]
+pub(crate) fn find(slots: &[u32], hash: u32, mut same: impl FnMut(usize) -> bool) -> Option<usize> {
+    let mask = slots.len() as u32 - 1;
+    let mut at = hash;
+    loop {
+        let slot = slots[(at & mask) as usize];
+        if slot == FREE {
+            return None;
+        }
+        let place = slot ^ (hash & !mask);
+        if place <= mask && same(place as usize) {
+            return Some(place as usize);
+        }
+        at = at.wrapping_add(1);
+    }
+}
+
+/// Gives a place its slot.
+pub(crate) fn put(slots: &mut [u32], hash: u32, place: u32) {
+    let mask = slots.len() as u32 - 1;
+    let mut at = hash & mask;
+    while slots[at as usize] != FREE {
+        at = (at + 1) & mask;
+    }
+    slots[at as usize] = (hash & !mask) | place;
+}
+
 /// The hash of a key.
 #[inline]
 pub(crate) fn hash<Q: Hash + ?Sized>(key: &Q) -> u32 {
@@ -96,20 +124,8 @@ impl Table {
 
     /// The place with this hash that is the `same`.
     #[inline]
-    pub(crate) fn find(&self, hash: u32, mut same: impl FnMut(usize) -> bool) -> Option<usize> {
-        let mask = self.slots - 1;
-        let mut at = hash;
-        loop {
-            let slot = self.words[(at & mask) as usize];
-            if slot == FREE {
-                return None;
-            }
-            let place = slot ^ (hash & !mask);
-            if place <= mask && same(place as usize) {
-                return Some(place as usize);
-            }
-            at = at.wrapping_add(1);
-        }
+    pub(crate) fn find(&self, hash: u32, same: impl FnMut(usize) -> bool) -> Option<usize> {
+        find(&self.words[..self.slots as usize], hash, same)
     }
 
     /// Takes in the place `len`.
@@ -138,12 +154,7 @@ impl Table {
     }
 
     fn put(&mut self, hash: u32, place: u32) {
-        let mask = self.slots - 1;
-        let mut at = hash & mask;
-        while self.words[at as usize] != FREE {
-            at = (at + 1) & mask;
-        }
-        self.words[at as usize] = (hash & !mask) | place;
+        put(&mut self.words[..self.slots as usize], hash, place);
     }
 
     /// Takes out one of `len` places; the last one takes its place.

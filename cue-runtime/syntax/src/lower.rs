@@ -183,7 +183,7 @@ impl Lower<'_> {
         }
         let label = self.label(label);
         let marker = match extras.constraint() {
-            Some((T::Option, _)) => Marker::Optional,
+            Some(T::Option) => Marker::Optional,
             Some(_) => Marker::Required,
             None => Marker::None,
         };
@@ -315,7 +315,7 @@ impl Lower<'_> {
                 ExprKind::Call(callee, arguments.iter().map(|it| self.expr(*it)).collect())
             }
             Kind::Paren { inner, .. } => ExprKind::Paren(self.boxed(*inner)),
-            Kind::Postfix(x, op, _) => {
+            Kind::Postfix(x, op) => {
                 let op = if *op == T::Option { Unary::Attempt } else { Unary::Open };
                 ExprKind::Unary(op, self.boxed(*x))
             }

@@ -120,15 +120,15 @@ impl Raise {
         let label = self.alias(field.alias.as_deref(), label);
         let constraint = match field.marker {
             Marker::None => None,
-            Marker::Optional => Some((T::Option, mark)),
-            Marker::Required => Some((T::Not, mark)),
+            Marker::Optional => Some(T::Option),
+            Marker::Required => Some(T::Not),
         };
         let value = self.expr(&field.value);
         let value = self.alias(field.value_alias.as_deref(), value);
         let attributes = field.attributes.iter();
         let attributes = attributes.map(|it| self.attribute(&it.name, &it.body)).collect();
         let extras = Extras::new(None, constraint, attributes);
-        let kind = Kind::Field { label, colon: mark, value, extras };
+        let kind = Kind::Field { label, value, extras };
         let id = self.add(kind);
         if let Some(docs) = &field.docs {
             let line = |text: &String| match text.as_str() {
@@ -186,8 +186,8 @@ impl Raise {
                 });
                 Kind::List { open: mark, elements: elements.collect(), close: mark }
             }
-            ExprKind::Unary(Unary::Attempt, x) => Kind::Postfix(self.expr(x), T::Option, mark),
-            ExprKind::Unary(Unary::Open, x) => Kind::Postfix(self.expr(x), T::Ellipsis, mark),
+            ExprKind::Unary(Unary::Attempt, x) => Kind::Postfix(self.expr(x), T::Option),
+            ExprKind::Unary(Unary::Open, x) => Kind::Postfix(self.expr(x), T::Ellipsis),
             ExprKind::Unary(op, x) => Kind::Unary(unary(*op), self.expr(x)),
             ExprKind::Binary(..) => return self.binary(expr),
             ExprKind::Select(it) => {
@@ -211,7 +211,7 @@ impl Raise {
                 let base = self.expr(base);
                 let low = low.as_ref().map(|it| self.expr(it));
                 let high = high.as_ref().map(|it| self.expr(it));
-                let slice = Slice { base, open: mark, low, colon: mark, high, close: mark };
+                let slice = Slice { base, open: mark, low, high, close: mark };
                 Kind::Slice(Box::new(slice))
             }
             ExprKind::Call(callee, arguments) => {

@@ -72,7 +72,6 @@ pub struct Slice {
     pub base: NodeId,
     pub open: Mark,
     pub low: Option<NodeId>,
-    pub colon: Mark,
     pub high: Option<NodeId>,
     pub close: Mark,
 }
@@ -84,13 +83,13 @@ pub struct Extras(Option<Box<Extra>>);
 #[derive(Clone, Debug)]
 struct Extra {
     alias: Option<PostAlias>,
-    constraint: Option<(T, Mark)>,
+    constraint: Option<T>,
     attributes: Nodes,
 }
 
 impl Extras {
     /// Of a field.
-    pub fn new(alias: Option<PostAlias>, constraint: Option<(T, Mark)>, attributes: Nodes) -> Self {
+    pub fn new(alias: Option<PostAlias>, constraint: Option<T>, attributes: Nodes) -> Self {
         let any = alias.is_some() || constraint.is_some() || !attributes.is_empty();
         Self(any.then(|| Box::new(Extra { alias, constraint, attributes })))
     }
@@ -101,7 +100,7 @@ impl Extras {
     }
 
     /// `?` or `!`
-    pub fn constraint(&self) -> Option<(T, Mark)> {
+    pub fn constraint(&self) -> Option<T> {
         self.0.as_ref()?.constraint
     }
 
@@ -159,7 +158,7 @@ pub enum Kind {
         inner: NodeId,
         close: Mark,
     },
-    Postfix(NodeId, T, Mark),
+    Postfix(NodeId, T),
     Alias {
         name: NodeId,
         equal: Mark,
@@ -189,7 +188,6 @@ pub enum Kind {
     Field {
         label: NodeId,
         value: NodeId,
-        colon: Mark,
         extras: Extras,
     },
     Embed(NodeId),

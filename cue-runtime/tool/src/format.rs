@@ -30,14 +30,21 @@ pub enum Action {
 /// # Errors
 /// What keeps it from being parsed.
 pub fn text(name: &str, text: &str, style: Style) -> Result<String, Error> {
-    text_as(name, text, style, &Language::NEWEST)
+    Ok(format_tree(&parsed(name, text, &Language::NEWEST)?, style))
 }
 
-fn text_as(name: &str, text: &str, style: Style, language: &Language) -> Result<String, Error> {
+/// The tree of a text, or what keeps it from being parsed.
+pub(crate) fn parsed(name: &str, text: &str, language: &Language) -> Result<Tree, Error> {
     let (tree, errors) = parse_tree_as(text, language);
-    if !errors.is_empty() {
-        return Err(Error::Diagnostics(unparsed(name, text, &errors)));
+    if errors.is_empty() {
+        return Ok(tree);
     }
+    Err(Error::Diagnostics(unparsed(name, text, &errors)))
+}
+
+/// A file as it should be, which can be parsed as well as it could before.
+fn rewritten(name: &str, text: &str, style: Style, language: &Language) -> Result<String, Error> {
+    let tree = parsed(name, text, language)?;
     let formatted = format_tree(&tree, style);
     match broken_by(&tree, &formatted, language) {
         Some((at, message)) => {
@@ -166,7 +173,7 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
                 placed => placed?,
             }
         }
-        match text_as(&name, &before, request.style, language) {
+        match rewritten(&name, &before, request.style, language) {
             Ok(after) => {
                 made.push((path, Changed { file: name.split_off(told.len()), before, after }));
             }

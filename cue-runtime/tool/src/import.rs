@@ -5,7 +5,7 @@ use std::path::Path;
 use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::{Tree, json};
 use cue_session::Runtime;
-use cue_syntax::Style;
+use cue_syntax::{Language, Style};
 
 use crate::data::{self, Encoding, Value, apart};
 use crate::filetype::{self, FileType, Form, Named, Reading, ending};
@@ -160,8 +160,8 @@ fn parsed(files: &[&Named]) -> Result<(), Error> {
     let mut wrong = Vec::new();
     for named in files.iter().filter(|it| it.kind.encoding == Encoding::Cue) {
         let source = read::source(Path::new(&named.name), module::language_of(None))?;
-        if let Err(Error::Diagnostics(all)) = format::text(&source.name, &source.text, Style::Plain)
-        {
+        let parsed = format::parsed(&source.name, &source.text, &Language::NEWEST);
+        if let Err(Error::Diagnostics(all)) = parsed {
             wrong.extend(all);
         }
     }

@@ -5,7 +5,7 @@ use cue_syntax::ast::{
     Attribute, Binary, Clause, Decl, Element, Expr, ExprKind, Field, Label, Marker,
 };
 use cue_syntax::unquote::quote;
-use cue_syntax::{Language, LineIndex, Style};
+use cue_syntax::{Language, LineIndex};
 
 use crate::condition::Flags;
 use crate::load::Instance;
@@ -85,7 +85,7 @@ pub(crate) fn inject(
             // Beside it, what keeps the files from being parsed and tags that may not be where they are.
             let sources = instances.iter().flat_map(|it| &it.sources);
             let wrong = sources.filter_map(|it| {
-                let wrong = format::text(&it.name, &it.text, Style::Plain).err()?;
+                let wrong = format::parsed(&it.name, &it.text, &Language::NEWEST).err()?;
                 Some(format!("\n{wrong}"))
             });
             let mut text = message + &wrong.collect::<String>();

@@ -166,4 +166,11 @@ fn a_file_that_formatting_would_break_is_left_as_it_is() {
         assert_eq!((it.positions[0].line, it.positions[0].column), at);
         assert_eq!(fs::read_to_string(path(name)).unwrap(), text);
     }
+    // Nothing is wrong with it as it is.
+    let it = request(Verb::Export, folder.path(), &["x.cue", "y.cue"]);
+    let made = "{\n    \"a\": 1,\n    \"x\": 1,\n    \"z\": {\n        \"k\": 1\n    },\n    \"k\": \"k\"\n}\n";
+    assert_eq!(told(&it, folder.path()), made);
+    let load = Load { tags: vec!["nope=1".into()], ..it.load.clone() };
+    let it = Request { load, ..it };
+    assert_eq!(told(&it, folder.path()), "no tag for \"nope\"");
 }

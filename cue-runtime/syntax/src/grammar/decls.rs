@@ -260,7 +260,7 @@ impl Grammar<'_> {
             }
         }
         // Labels from the outside in, then the value, then fields from the inside out.
-        let mut chain = vec![(label, alias, constraint, self.mark())];
+        let mut chain = vec![(label, alias, constraint)];
         self.next();
         let value = loop {
             let outer = chain.last().map_or(label, |it| it.0);
@@ -279,7 +279,7 @@ impl Grammar<'_> {
                     if !self.is(T::Colon) {
                         self.expected(self.token.start, "':'");
                     }
-                    chain.push((inner, alias, constraint, self.mark()));
+                    chain.push((inner, alias, constraint));
                     self.next();
                 }
                 Label::Fits(value) | Label::Expr(Some(value)) | Label::Decl(value) => break value,
@@ -296,12 +296,12 @@ impl Grammar<'_> {
         let mut value = value;
         let mut attributes = Some(attributes);
         let outermost = chain.len();
-        for (index, (label, alias, constraint, colon)) in chain.into_iter().enumerate().rev() {
+        for (index, (label, alias, constraint)) in chain.into_iter().enumerate().rev() {
             let mark = self.tree.began(label);
             let attributes = attributes.take().unwrap_or_default();
             let end = self.end_of(attributes.last().copied().unwrap_or(value));
             let extras = Extras::new(alias, constraint, attributes);
-            let kind = Kind::Field { label, colon, value, extras };
+            let kind = Kind::Field { label, value, extras };
             let field = self.tree.add(mark, end, kind);
             value = field;
             if index > 0 && outermost > 1 {
@@ -326,12 +326,11 @@ impl Grammar<'_> {
         }
     }
 
-    pub(super) fn constraint(&mut self) -> Option<(T, Mark)> {
+    pub(super) fn constraint(&mut self) -> Option<T> {
         let kind = self.token.kind;
         matches!(kind, T::Option | T::Not).then(|| {
-            let mark = self.mark();
             self.next();
-            (kind, mark)
+            kind
         })
     }
 
@@ -370,11 +369,9 @@ impl Grammar<'_> {
             field = self.declared();
         } else if !self.is(T::RParen) {
             self.expected(self.token.start, "','");
+            return Some(PostAlias { tilde, parens: None, label, field });
         }
-        let close = match label.is_some() || self.is(T::RParen) {
-            true => self.expect(T::RParen),
-            false => self.mark(),
-        };
+        let close = self.expect(T::RParen);
         Some(PostAlias { tilde, parens: Some((open, close)), label, field })
     }
 

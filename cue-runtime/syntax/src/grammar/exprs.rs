@@ -188,9 +188,9 @@ impl Grammar<'_> {
     pub(super) fn postfix(&mut self, x: NodeId) -> NodeId {
         let frame = self.open();
         self.frames.set_slot(frame, 1);
-        let (at, end, op) = (self.mark(), self.token.end, self.token.kind);
+        let (end, op) = (self.token.end, self.token.kind);
         self.next();
-        let id = self.tree.add(self.tree.began(x), end, Kind::Postfix(x, op, at));
+        let id = self.tree.add(self.tree.began(x), end, Kind::Postfix(x, op));
         self.close(id)
     }
 
@@ -205,31 +205,26 @@ impl Grammar<'_> {
         let mark = self.tree.began(base);
         let open = self.expect(T::LBrack);
         let low = (!self.is(T::Colon)).then(|| self.rhs());
-        let mut colon = None;
+        let sliced = self.is(T::Colon);
         let mut high = None;
-        if self.is(T::Colon) {
-            colon = Some(self.mark());
+        if sliced {
             self.next();
             if !matches!(self.token.kind, T::RBrack | T::Eof) {
                 high = Some(self.rhs());
             }
         }
-        if colon.is_none() && self.is(T::Comma) {
+        if !sliced && self.is(T::Comma) {
             self.next();
         }
         let end = self.token.end;
         let close = self.expect(T::RBrack);
-        let kind = match (colon, low) {
-            (None, Some(index)) => Kind::Index { base, open, index, close },
-            (colon, low) => {
-                let colon = colon.unwrap_or_default();
-                Kind::Slice(Box::new(Slice { base, open, low, colon, high, close }))
-            }
+        let kind = match low {
+            Some(index) if !sliced => Kind::Index { base, open, index, close },
+            low => Kind::Slice(Box::new(Slice { base, open, low, high, close })),
         };
-        let slice = matches!(kind, Kind::Slice(_));
         let id = self.tree.add(mark, end, kind);
         let id = self.close(id);
-        if slice { id } else { self.question(id) }
+        if sliced { id } else { self.question(id) }
     }
 
     pub(super) fn operand(&mut self) -> NodeId {

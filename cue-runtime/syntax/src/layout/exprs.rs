@@ -126,7 +126,7 @@ impl Layout<'_> {
                 self.expr(*inner, depth.saturating_sub(1).max(1));
                 self.op(*close, T::RParen);
             }
-            Kind::Postfix(x, op, _) => {
+            Kind::Postfix(x, op) => {
                 self.expr(*x, depth);
                 self.m.op(*op);
             }

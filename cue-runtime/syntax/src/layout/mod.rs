@@ -185,7 +185,9 @@ impl Layout<'_> {
         for (index, &id) in list.iter().enumerate() {
             if let Some(&previous) = index.checked_sub(1).and_then(|it| list.get(it)) {
                 // Where `...` stood in front, no comma is left over.
-                self.m.wish(if printed { SEP } else { 0 });
+                if printed {
+                    self.m.wish(SEP);
+                }
                 if self.m.outer() == LINE && (before == 0 || before != self.depth(id)) {
                     self.m.hard_break();
                 }
@@ -374,7 +376,7 @@ impl Layout<'_> {
             self.op(close, T::RParen);
             self.m.wish(TIGHT);
         }
-        if let Some((op, _)) = extras.constraint() {
+        if let Some(op) = extras.constraint() {
             self.m.op(op);
         }
         self.m.wish(TIGHT | FREEZE);
