@@ -11,6 +11,29 @@ use crate::program::{Label, LabelKind, Presence};
 const MOST_NESTED: u32 = 1_000;
 
 impl Evaluator {
+    /// Whether two operands are equal that are data and not evaluated; what is not known by that is evaluated, as
+    /// operands are.
+    pub(crate) fn equal_as_written(
+        &mut self,
+        left: &Operand,
+        right: &Operand,
+    ) -> Result<Option<bool>, FaultId> {
+        let both = [left, right].map(|it| match it.value {
+            Concrete::Vertex(id) => Some(id),
+            Concrete::Datum(_) => None,
+        });
+        let literals = both.map(|it| it.and_then(|it| self.untouched_literal(it)));
+        let same = match literals {
+            [None, None] => return Ok(None),
+            [Some(left), Some(right)] => self.same_literals(left, right)?,
+            _ => None,
+        };
+        if same.is_none() {
+            both.iter().flatten().for_each(|it| _ = self.unify(*it));
+        }
+        Ok(same)
+    }
+
     /// Whether two operands are equal, if both are structs or lists that are concrete all the way down. Of others,
     /// and of those that are not, making data of them tells the answer, or what is missing.
     pub(crate) fn equal_in_place(
@@ -31,6 +54,9 @@ impl Evaluator {
     /// Whether a value is concrete all the way down, as [`Evaluator::datum`] asks for it.
     fn is_whole(&mut self, id: VertexId, depth: u32) -> Result<bool, FaultId> {
         self.tick()?;
+        if self.untouched_literal(id).is_some() {
+            return Ok(true);
+        }
         let place = id;
         let Some(id) = self.default_of(id) else { return Ok(false) };
         if depth > MOST_NESTED
@@ -66,6 +92,13 @@ impl Evaluator {
     /// Whether two values that are concrete all the way down are equal.
     fn equal_members(&mut self, left: VertexId, right: VertexId) -> Result<bool, FaultId> {
         self.tick()?;
+        if let (Some(left), Some(right)) =
+            (self.untouched_literal(left), self.untouched_literal(right))
+        {
+            if let Some(same) = self.same_literals(left, right)? {
+                return Ok(same);
+            }
+        }
         let (Some(left), Some(right)) = (self.default_of(left), self.default_of(right)) else {
             return Ok(false);
         };

@@ -7,6 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::order::Defaults;
+use crate::program::MOST_NESTED;
 use crate::program::{At, Label, LabelKind, Presence};
 
 /// How CUE text is made.
@@ -87,6 +88,11 @@ impl Evaluator {
         functions: Functions,
         depth: u32,
     ) -> Result<Datum, FaultId> {
+        if let Some(literal) = self.untouched_literal(id) {
+            if depth + u32::from(MOST_NESTED) <= self.budget.depth {
+                return self.literal_datum(literal);
+            }
+        }
         self.tick()?;
         self.charge(64)?;
         let place = id;

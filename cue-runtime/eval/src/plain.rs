@@ -1,12 +1,17 @@
 //! Vertices that are data and nothing else: they cannot be wrong, so they are read, not evaluated.
 
+use smallvec::SmallVec;
+
 use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::calls::has_handles;
+use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{By, Conjunct, Cycle, DataId, Scalar, ScalarId, Source, State, VertexId};
+use crate::heap::{
+    By, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, VertexId,
+};
 use crate::lists::End;
-use crate::program::{At, Code, LabelKind, Presence, Program};
+use crate::program::{At, Code, ExprId, LabelKind, ListElement, Presence, Program};
 
 /// Deeper data goes the usual way, which has the budget.
 const DEEP: u32 = 64;
@@ -177,9 +182,99 @@ impl Evaluator {
         }
     }
 
+    /// The struct or list of a vertex that nobody has evaluated and that is nothing but that, if it is data.
+    pub(crate) fn untouched_literal(&self, id: VertexId) -> Option<ExprId> {
+        let vertex = self.heap.get(id);
+        let [conjunct] = vertex.conjuncts.as_slice() else { return None };
+        let Source::Expr(expr, _) = conjunct.source() else { return None };
+        let untouched = vertex.state == State::New
+            && vertex.forward.is_none()
+            && is_free(conjunct)
+            && vertex.patterns.is_empty()
+            && vertex.closing.is_empty();
+        let whole = matches!(self.program.code(expr), Code::Struct(_) | Code::List(_));
+        (untouched && whole && self.program.is_plain(expr)).then_some(expr)
+    }
+
     /// Whether a vertex is data that cannot have an error in it.
     pub(crate) fn is_sound_data(&self, id: VertexId) -> bool {
-        self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
+        self.untouched_literal(id).is_some()
+            || self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
+    }
+
+    /// The data that a literal is.
+    pub(crate) fn literal_datum(&mut self, expr: ExprId) -> Result<Datum, FaultId> {
+        self.tick()?;
+        self.charge(64)?;
+        let program = self.program.clone();
+        match program.code(expr) {
+            Code::Scalar(datum) => Ok(datum.clone()),
+            Code::List(elements) => {
+                let values = elements.iter().filter_map(ListElement::value);
+                let items = values.map(|it| self.literal_datum(it)).collect::<Result<_, _>>()?;
+                Ok(Datum::list(items))
+            }
+            Code::Struct(literal) => {
+                let fields = program.structs[*literal as usize].declarations.iter();
+                let fields = fields.filter_map(|it| program.plain_field(it));
+                let mut read =
+                    |(label, value)| Ok((program.labels.name(label), self.literal_datum(value)?));
+                Ok(Datum::fields(fields.map(&mut read).collect::<Result<_, _>>()?))
+            }
+            _ => Ok(Datum::Null),
+        }
+    }
+
+    /// Whether two literals that are data are equal (S-56); `None` if their fields do not come in one order.
+    pub(crate) fn same_literals(
+        &mut self,
+        left: ExprId,
+        right: ExprId,
+    ) -> Result<Option<bool>, FaultId> {
+        self.tick()?;
+        let program = self.program.clone();
+        match (program.code(left), program.code(right)) {
+            (Code::Scalar(left), Code::Scalar(right)) => Ok(Some(compare::same(left, right))),
+            (Code::List(left), Code::List(right)) => {
+                if left.len() != right.len() {
+                    return Ok(Some(false));
+                }
+                let [left, right] =
+                    [left, right].map(|it| it.iter().filter_map(ListElement::value));
+                self.same_pairs(left.zip(right))
+            }
+            (Code::Struct(left), Code::Struct(right)) => {
+                let [left, right] =
+                    [left, right].map(|it| &program.structs[*it as usize].declarations);
+                if left.len() != right.len() {
+                    return Ok(Some(false));
+                }
+                let mut pairs = SmallVec::<[_; 8]>::with_capacity(left.len());
+                for (left, right) in left.iter().zip(right) {
+                    match (program.plain_field(left), program.plain_field(right)) {
+                        (Some(left), Some(right)) if left.0 == right.0 => {
+                            pairs.push((left.1, right.1));
+                        }
+                        _ => return Ok(None),
+                    }
+                }
+                self.same_pairs(pairs.into_iter())
+            }
+            _ => Ok(Some(false)),
+        }
+    }
+
+    fn same_pairs(
+        &mut self,
+        pairs: impl Iterator<Item = (ExprId, ExprId)>,
+    ) -> Result<Option<bool>, FaultId> {
+        for (left, right) in pairs {
+            match self.same_literals(left, right)? {
+                Some(true) => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Some(true))
     }
 }
 
@@ -238,6 +333,61 @@ mod tests {
     fn a_label_given_twice_must_agree() {
         let all = wrong("context: _", r#"{"in": [{"a": 1, "a": 2}]}"#);
         assert_eq!(all, ["context.in.0.a: conflicting values 2 and 1"]);
+    }
+
+    /// `out` of a program, and how many vertices there are once it is known and all is validated.
+    fn result(text: &str) -> (String, u32) {
+        let program = Arc::new(compile_text(text).unwrap());
+        let budget = Budget { ticks: 100_000, depth: 100, bytes: 100 << 20 };
+        let mut it = Evaluation::start(program, &[], budget);
+        let root = it.find("").unwrap().unwrap();
+        assert!(it.validate(root, Concreteness::Required).is_empty());
+        let out = it.find("out").unwrap().unwrap();
+        (it.datum(out).unwrap().cue_text(), it.evaluator.heap.made())
+    }
+
+    #[test]
+    fn literals_that_are_data_are_compared_as_they_are_written() {
+        let (small, some) = result("_p: {a: 1}, _q: {a: 1}, out: _p == _q");
+        let (large, all) = result(
+            "_p: {a: 1, b: {c: [1, {d: null}]}}, _q: {a: 1, b: {c: [1, {d: null}]}}, out: _p == _q",
+        );
+        assert_eq!((small.as_str(), large.as_str(), some), ("true", "true", all));
+        for (other, equal) in [
+            ("{b: [1, \"x\"], a: 1}", "true"),
+            ("{a: 1, b: [1, \"x\", 2]}", "false"),
+            ("{a: 1, b: [1]}", "false"),
+            ("{a: 1, b: {}}", "false"),
+            ("{a: 1, b: 5}", "false"),
+            ("{a: 1, c: [1, \"x\"]}", "false"),
+            ("{a: 1}", "false"),
+            ("[1]", "false"),
+            ("1", "false"),
+        ] {
+            let text = format!("_p: {{a: 1, b: [1, \"x\"]}}, out: _p == {other}");
+            assert_eq!(result(&text).0, equal, "{text}");
+        }
+    }
+
+    #[test]
+    fn literals_that_are_more_than_data_are_evaluated() {
+        for (text, told) in [
+            ("a: 1, a: 2", "x.b.a: conflicting values 2 and 1"),
+            (
+                "a: {}, a: []",
+                "x.b.a: conflicting values {} and [] (mismatched types struct and list)",
+            ),
+            ("let y = 1, a: y & 2", "x.b.a: conflicting values 1 and 2"),
+            (
+                "[string]: int, a: {c: 1}",
+                "x.b.a: conflicting values {c:1} and int (mismatched types struct and int)",
+            ),
+        ] {
+            let all = wrong(&format!("x: b: {{{text}}}, context: _"), "1");
+            assert_eq!(all, [told], "{text}");
+        }
+        let said_elsewhere = "#D: b: c: int, x: #D & {b: {c: 1, d: 2}}, context: _";
+        assert_eq!(wrong(said_elsewhere, "1"), ["x.b.d: field not allowed"]);
     }
 
     #[test]

@@ -13,10 +13,12 @@ use crate::sources::{Package, SourceText};
 use crate::value::path::Selector;
 
 mod code;
+mod plain;
 
 pub(crate) use self::code::{
     Arithmetic, Callee, Code, Interpolated, PartCode, Plain, Quotes, TypeName,
 };
+pub(crate) use self::plain::{Height, MOST_NESTED};
 
 /// An expression of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -223,6 +225,16 @@ pub(crate) enum ListElement {
     Rest(Option<ExprId>),
 }
 
+impl ListElement {
+    /// The value of one that is one element.
+    pub(crate) fn value(&self) -> Option<ExprId> {
+        match self {
+            ListElement::Value(value) => Some(*value),
+            ListElement::Comprehension(_) | ListElement::Rest(_) => None,
+        }
+    }
+}
+
 /// A clause of a comprehension.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ClauseCode {
@@ -259,6 +271,8 @@ pub struct Program {
     pub(crate) codes: Vec<Code>,
     /// Where each stands.
     pub(crate) places: Vec<At>,
+    /// Which are data, and how high.
+    pub(crate) heights: Vec<Height>,
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
@@ -336,6 +350,7 @@ impl Program {
         let mut program = Program {
             codes: Vec::new(),
             places: Vec::new(),
+            heights: Vec::new(),
             structs: Vec::new(),
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
@@ -370,6 +385,7 @@ impl Program {
     /// One more expression.
     pub(crate) fn push(&mut self, code: Code, at: At) -> ExprId {
         let place = self.codes.len();
+        self.heights.push(self.height(&code));
         self.codes.push(code);
         self.places.push(at);
         ExprId::at(place)
@@ -379,12 +395,14 @@ impl Program {
     pub(crate) fn reserve(&mut self, expressions: usize) {
         self.codes.reserve(expressions);
         self.places.reserve(expressions);
+        self.heights.reserve(expressions);
     }
 
     /// Gives back the room that nothing came for.
     pub(crate) fn shrink(&mut self) {
         self.codes.shrink_to_fit();
         self.places.shrink_to_fit();
+        self.heights.shrink_to_fit();
         self.structs.shrink_to_fit();
         self.comprehensions.shrink_to_fit();
     }

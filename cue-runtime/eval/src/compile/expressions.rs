@@ -171,7 +171,7 @@ impl Compiler<'_> {
                     // As of a struct that has nothing.
                     let empty = self.program.add_struct(StructLiteral::default());
                     let empty = self.push(empty, operand.span);
-                    self.program.named_packages.insert(empty, package.reference());
+                    self.program.name_package(empty, package.reference());
                     let label = self.label(name);
                     return self.push(Code::Select(empty, label), span);
                 };
@@ -213,7 +213,7 @@ impl Compiler<'_> {
         }
         let literal = self.program.add_struct(literal);
         let literal = self.push(literal, span);
-        self.program.named_packages.insert(literal, package.reference());
+        self.program.name_package(literal, package.reference());
         literal
     }
 
