@@ -89,14 +89,15 @@ impl Walk {
         }
     }
 
-    /// Whether something goes round by no more than references that are told of where they are
+    /// What of that which was found goes round by no more than references that are told of where they are
     /// written (S-65).
-    fn goes_round_elsewhere(&self, found: usize) -> bool {
-        let told = |it: &Round| {
-            self.rounds.iter().any(|other| other.written && other.reference == it.reference)
-        };
-        let mut here = self.rounds.iter().filter(|it| it.found == found).peekable();
-        here.peek().is_some() && here.all(|it| !it.written && told(it))
+    fn going_round_elsewhere(&self) -> cue_map::Set<usize> {
+        let written = self.rounds.iter().filter(|it| it.written).map(|it| it.reference);
+        let told: cue_map::Set<ExprId> = written.collect();
+        let here = self.rounds.chunk_by(|one, other| one.found == other.found);
+        here.filter(|all| all.iter().all(|it| !it.written && told.contains(&it.reference)))
+            .filter_map(|all| all.first().map(|it| it.found))
+            .collect()
     }
 
     /// The path to where it is.
@@ -202,27 +203,28 @@ impl Evaluation {
         {
             return self.required(id);
         }
-        let told = |copy: &Diagnostic, known: &[bool]| {
-            walk.found.iter().zip(known).any(|(it, copied)| {
-                !(*copied || copy.kind.is_incomplete() && is_lack(&copy.message))
-                    // Of what goes round the references say whether it is told elsewhere.
-                    && copy.kind != Kind::StructuralCycle
-                    && it.message == copy.message
-                    // What disagrees is there; the way to it is another one for a copy.
-                    && (it.positions.is_empty()
-                        || it.positions.iter().any(|at| copy.positions.contains(at)))
-            })
-        };
         // What a mere reference repeats is told where it is from.
         walk.copied.resize(walk.found.len(), false);
-        let kept: Vec<bool> = walk
-            .found
-            .iter()
-            .zip(&walk.copied)
-            .enumerate()
-            .map(|(at, (it, copied))| {
-                (!copied || !told(it, &walk.copied)) && !walk.goes_round_elsewhere(at)
-            })
+        let elsewhere = walk.going_round_elsewhere();
+        let mut originals = cue_map::Map::<&str, Vec<&Diagnostic>>::default();
+        if walk.copied.contains(&true) {
+            for (it, _) in walk.found.iter().zip(&walk.copied).filter(|it| !it.1) {
+                originals.entry(it.message.as_str()).or_default().push(it);
+            }
+        }
+        let told = |copy: &Diagnostic| {
+            !(copy.kind.is_incomplete() && is_lack(&copy.message))
+                // Of what goes round the references say whether it is told elsewhere.
+                && copy.kind != Kind::StructuralCycle
+                && originals.get(copy.message.as_str()).into_iter().flatten().any(|it| {
+                    // What disagrees is there; the way to it is another one for a copy.
+                    it.positions.is_empty()
+                        || it.positions.iter().any(|at| copy.positions.contains(at))
+                })
+        };
+        let all = walk.found.iter().zip(&walk.copied).enumerate();
+        let kept: Vec<bool> = all
+            .map(|(at, (it, copied))| !(*copied && told(it) || elsewhere.contains(&at)))
             .collect();
         let mut found = walk.found;
         let mut kept = kept.into_iter();
