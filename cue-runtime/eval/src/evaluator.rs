@@ -176,6 +176,8 @@ pub(crate) struct Evaluator {
     pub(crate) tentative: Option<(VertexId, FaultId)>,
     /// A value that is no alternative has failed for good.
     pub(crate) failed: bool,
+    /// The error of what a value has, all of which was done with when so many vertices were forgotten.
+    pub(crate) known_below: Map<VertexId, (u32, Option<FaultId>)>,
     pub(crate) declared: crate::declared::Declared,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
@@ -290,6 +292,7 @@ impl Evaluator {
             tentative: None,
             put_together: Vec::new(),
             failed: false,
+            known_below: Map::default(),
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
             passed_over: 0,

@@ -26,18 +26,27 @@ impl Evaluator {
         if vertex.arcs.is_empty() || vertex.label.is_none() || self.heap.is_sound(real) {
             return None;
         }
+        let resets = self.heap.resets;
+        if let Some((_, known)) = self.known_below.get(&real).filter(|it| it.0 == resets) {
+            // Who else has met it counts.
+            let known = known.map(|it| self.heap.faults[it].clone());
+            return known.map(|it| self.heap.fault(it));
+        }
         let mut found = Found::default();
         if !self.is_done_below(real, 0, &mut found) {
             return None;
         }
-        if !found.failed {
-            if !found.open {
-                self.heap.get_mut(real).sound = self.heap.resets + 1;
-            }
+        if !found.failed && !found.open {
+            self.heap.get_mut(real).sound = resets + 1;
             return None;
         }
-        let fault = Fault::listed(self.first_failing(real))?;
-        Some(self.heap.fault(fault))
+        let first = if found.failed { self.first_failing(real) } else { Vec::new() };
+        let fault = Fault::listed(first).map(|it| self.heap.fault(it));
+        if self.spent.is_none() {
+            // Each of its fields may be asked for.
+            self.known_below.insert(real, (resets, fault));
+        }
+        fault
     }
 
     /// The error of a field that a value does not allow.

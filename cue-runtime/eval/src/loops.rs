@@ -14,6 +14,9 @@ use crate::work::Work;
 /// What a reference to a value is told of that is computed from itself.
 const LOOPS: &str = "cycle with field";
 
+/// References of a loop that are told of at most.
+const MOST_NAMED: usize = 100;
+
 impl Evaluator {
     /// The vertex that an error waits for, which is being evaluated, where a type or a bound of it is known already:
     /// asked for a concrete value it has none yet, more than that it leads back to itself (S-60).
@@ -54,7 +57,7 @@ impl Evaluator {
         let Some(start) = known.closes_at.filter(|_| known.kind == Kind::Cycle) else {
             return fault;
         };
-        if self.heap.get(start).state != State::Running || known.causes.len() > 20 {
+        if self.heap.get(start).state != State::Running || known.causes.len() > MOST_NAMED {
             return fault;
         }
         if self.is_narrowed(id) {

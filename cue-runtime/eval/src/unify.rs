@@ -43,8 +43,9 @@ impl Evaluator {
             return id;
         }
         if self.depth >= DEEP.min(self.budget.depth / 2) {
+            let before = self.heap.get(id).state;
             self.begin_chain(id);
-            if self.follow(id) != id || self.heap.get(id).state != State::New {
+            if self.follow(id) != id || self.heap.get(id).state != before {
                 return self.unify(id);
             }
         }

@@ -50,6 +50,8 @@ pub(crate) struct Suspended {
     /// The vertex on the stack it waits for.
     on: VertexId,
     epoch: u64,
+    /// That one was told already that nothing comes any more.
+    told: bool,
 }
 
 /// What a vertex has still to do with references and dynamic labels.
@@ -328,15 +330,15 @@ impl Evaluator {
     pub(crate) fn may_resume(&self, id: VertexId) -> bool {
         let Some(it) = self.suspended.get(&id) else { return true };
         it.epoch != self.epoch
-            || self.frozen == Some(it.on)
+            || self.frozen == Some(it.on) && !it.told
             || self.heap.get(it.on).state != State::Running
     }
 
     /// Puts a vertex off.
     pub(crate) fn suspend(&mut self, id: VertexId, work: Box<Work>, fault: FaultId, on: VertexId) {
         self.heap.get_mut(id).state = State::Suspended;
-        let epoch = self.epoch;
-        self.suspended.insert(id, Suspended { work, fault, on, epoch });
+        let (epoch, told) = (self.epoch, self.frozen == Some(on));
+        self.suspended.insert(id, Suspended { work, fault, on, epoch, told });
     }
 
     /// The tasks of a vertex that was put off.

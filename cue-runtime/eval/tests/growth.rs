@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cue_eval::evaluation::{compile_text, print_json};
-use cue_eval::{Budget, Evaluation};
+use cue_eval::{Budget, Concreteness, Evaluation};
 
 /// The value at a path as JSON, or the first error.
 fn value(text: &str, path: &str, ticks: u64) -> String {
@@ -350,4 +350,46 @@ fn an_alternative_that_needs_its_list_sorted_is_none() {
                 sorted: list.Sort(out.l, list.Ascending)\n";
     assert_eq!(value(text, "out", 20_000), r#"{"l":["c","b","a","e"]}"#);
     assert_eq!(value(text, "sorted", 20_000), r#"["a","b","c","e"]"#);
+}
+
+/// What is wrong with a program, as `cue vet -c` finds it.
+fn wrong(text: &str, ticks: u64) -> Vec<String> {
+    let program = Arc::new(compile_text(text).expect("it compiles"));
+    let played = || {
+        let budget = Budget { ticks, depth: 4_000, bytes: 256 << 20 };
+        let mut it = Evaluation::start(program, &[], budget);
+        let root = it.find("").expect("it evaluates").expect("it is there");
+        let all = it.validate(root, Concreteness::Required);
+        all.into_iter().map(|it| format!("{}: {}", it.path, it.message)).collect()
+    };
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(512 << 20);
+        builder.spawn_scoped(scope, played).expect("a thread").join().expect("no panic")
+    })
+}
+
+#[test]
+fn each_field_of_a_loop_is_asked_for_no_more_than_a_few_times() {
+    // Loops of more than 200 fields are taken up from their end, too.
+    for (fields, told) in [(3, 3), (30, 30), (90, 90), (300, 102)] {
+        let mut text = String::new();
+        for at in 0..fields {
+            let _ = writeln!(text, "a{at}: a{} + 1", (at + 1) % fields);
+        }
+        let all = wrong(&text, fields as u64 * 60);
+        assert_eq!(all.len(), told, "{fields} fields: {all:?}");
+        let round = |it: &String| it.contains(": cycle with field: a");
+        assert!(all.iter().all(round), "{all:?}");
+    }
+}
+
+#[test]
+fn lists_that_go_round_are_told_of_as_often_as_they_do() {
+    let mut text = "a: [b, b, b, b, b]\nb: [c, c, c, c, c]\n".to_owned();
+    let _ = writeln!(text, "c: [b, b, {{}}, b, b]\nc: [d, d, d, d, d]");
+    let _ = writeln!(text, "d: [e, e, e, e, e]\ne: [b, b, b, b, b]");
+    let all = wrong(&text, 100_000);
+    assert!(all.len() > 100, "{}", all.len());
+    let round = |it: &String| it.ends_with(": structural cycle");
+    assert!(all.iter().filter(|it| round(it)).count() > 100, "{all:?}");
 }
