@@ -226,7 +226,7 @@ fn sound_and_alternatives(text: &str, path: &str, ticks: u64) -> (Vec<String>, O
     let budget = Budget { ticks, depth: 400, bytes: 256 << 20 };
     let mut it = Evaluation::start(program, &[], budget);
     let root = it.find("").expect("it evaluates").expect("it is there");
-    let errors = it.validate(root, cue_eval::Concreteness::Optional);
+    let errors = it.validate(root, Concreteness::Optional);
     let found = it.find(path).expect("it evaluates").expect("it is there");
     let all = it.alternatives(found).map(|it| it.len());
     (errors.into_iter().map(|it| it.message).collect(), all)
