@@ -110,9 +110,7 @@ impl Load {
                         return wrong;
                     }
                     if let Error::Diagnostics(all) = &mut error {
-                        for wrong in all.iter_mut() {
-                            failed::named(wrong, &it.import_path, &it.sources, &[]);
-                        }
+                        failed::named(all, &it.import_path, &it.sources, &[]);
                         if let Err(Error::Diagnostics(tags)) = tags::placed(&it.sources) {
                             all.extend(tags);
                         }

@@ -27,9 +27,9 @@ impl Asked<'_> {
             None if self.has_data() => self.beside_schema(runtime, "", &mut all),
             _ => {}
         }
+        let Unit { import_path, sources, packages, .. } = self.unit;
+        failed::named(&mut all, import_path, sources, packages);
         for wrong in &mut all {
-            let Unit { import_path, sources, packages, .. } = self.unit;
-            failed::named(wrong, import_path, sources, packages);
             let own = ["undefined field", "invalid operand"];
             let compiled =
                 wrong.code != "cue/load" && !own.iter().any(|it| wrong.message.starts_with(it));
