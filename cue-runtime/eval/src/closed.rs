@@ -204,6 +204,8 @@ impl Evaluator {
     /// Makes what a closed struct does not allow an error.
     pub(crate) fn refuse_fields(&mut self, id: VertexId) {
         let closing = self.closing_here(id);
+        // The field by which it fails otherwise, once that was looked for: what does not stays so.
+        let mut failing: Option<Option<usize>> = None;
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at());
@@ -216,7 +218,13 @@ impl Evaluator {
             let deep = !self.shallow.contains(&group) && self.heap.get(id).picks.is_empty();
             let levels = if deep { MOST_REFUSED } else { 0 };
             let member = presence == Presence::Member;
-            if self.fails_otherwise(id) {
+            let by = match failing {
+                Some(Some(by)) if !self.field_fails_otherwise(id, by) => self.failing_otherwise(id),
+                Some(known) => known,
+                None => self.failing_otherwise(id),
+            };
+            failing = Some(by);
+            if by.is_some() {
                 // Of a struct that fails otherwise only what its fields have is looked at.
                 if member {
                     self.refuse_within(vertex, levels);
@@ -307,25 +315,32 @@ impl Evaluator {
     /// Whether a field of a struct fails for another reason than that it is not allowed: that is
     /// all that is told then (cue-errors 1.3).
     pub(crate) fn fails_otherwise(&mut self, id: VertexId) -> bool {
-        (0..self.heap.get(id).arcs.len()).any(|index| {
-            let arc = &self.heap.get(id).arcs[index];
-            if arc.presence != Presence::Member {
-                return false;
-            }
-            let vertex = arc.vertex;
-            let mut all = Vec::new();
-            self.permanent_all(vertex, &mut all, 0);
-            self.takes_refused(vertex, id, 0)
-                || all.iter().any(|it| match it.place.filter(|_| it.message.starts_with(LENGTHS)) {
-                    // It is for its elements that a longer list is not allowed, unless its struct fails by it.
-                    Some(list) => {
-                        let parent = self.heap.get(list).parent;
-                        let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
-                        passed_on || !self.brings_parts(list)
-                    }
-                    None => it.message != NOT_ALLOWED,
-                })
-        })
+        self.failing_otherwise(id).is_some()
+    }
+
+    /// The first such field, by its place.
+    fn failing_otherwise(&mut self, id: VertexId) -> Option<usize> {
+        (0..self.heap.get(id).arcs.len()).find(|it| self.field_fails_otherwise(id, *it))
+    }
+
+    fn field_fails_otherwise(&mut self, id: VertexId, index: usize) -> bool {
+        let Some(arc) = self.heap.get(id).arcs.get(index) else { return false };
+        if arc.presence != Presence::Member {
+            return false;
+        }
+        let vertex = arc.vertex;
+        let mut all = Vec::new();
+        self.permanent_all(vertex, &mut all, 0);
+        self.takes_refused(vertex, id, 0)
+            || all.iter().any(|it| match it.place.filter(|_| it.message.starts_with(LENGTHS)) {
+                // It is for its elements that a longer list is not allowed, unless its struct fails by it.
+                Some(list) => {
+                    let parent = self.heap.get(list).parent;
+                    let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
+                    passed_on || !self.brings_parts(list)
+                }
+                None => it.message != NOT_ALLOWED,
+            })
     }
 
     /// Whether what has these marks is vouched for in a group: by the group itself, or because it

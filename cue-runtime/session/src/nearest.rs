@@ -1,8 +1,11 @@
 //! The known name that is nearest to one nobody knows.
 
+/// Nobody slips in a longer name and is helped by that.
+const LONGEST: usize = 200;
+
 /// The name among `known` that was probably meant by `wanted`; the first of several that are as near.
 pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower: Vec<char> = wanted.to_lowercase().chars().collect();
+    let lower: Vec<char> = wanted.chars().flat_map(char::to_lowercase).collect();
     // Of one or two letters any other word is near.
     let most = match lower.len() {
         0..=2 => 0,
@@ -10,32 +13,69 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option
         6..=8 => 2,
         _ => 3,
     };
-    known
-        .filter(|it| *it != wanted && it.len() <= 4 * (wanted.len() + most))
-        .map(|it| (distance(&lower, &it.to_lowercase().chars().collect::<Vec<_>>()), it))
-        .min_by_key(|it| it.0)
-        .filter(|it| it.0 <= most)
-        .map(|it| it.1)
+    let mut rows = Rows::default();
+    let mut other = Vec::new();
+    let mut found: Option<(usize, &str)> = None;
+    for name in known.filter(|it| *it != wanted && it.len() <= 4 * LONGEST) {
+        other.clear();
+        match name.is_ascii() {
+            true => other.extend(name.bytes().map(|it| char::from(it.to_ascii_lowercase()))),
+            false => other.extend(name.chars().flat_map(char::to_lowercase)),
+        }
+        let most = found.map_or(most + 1, |it| it.0);
+        match most.checked_sub(1).and_then(|most| rows.distance(&lower, &other, most)) {
+            Some(distance) => found = Some((distance, name)),
+            None if most == 0 => break,
+            None => {}
+        }
+    }
+    found.map(|it| it.1)
 }
 
-/// Letters that are put in, left out, replaced, or swapped with their neighbours to turn one word into the other.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut above: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, c) in left.iter().enumerate() {
-        let mut next = vec![index + 1];
-        for (at, other) in right.iter().enumerate() {
-            let change = row[at] + usize::from(c != other);
-            let mut best = change.min(row[at + 1] + 1).min(next[at] + 1);
-            let swapped = at > 0 && index > 0 && *c == right[at - 1] && *other == left[index - 1];
-            if swapped {
-                best = best.min(above[at - 1] + 1);
-            }
-            next.push(best);
+/// What is known of the beginnings of two words: the changes that turn one into the other.
+#[derive(Default)]
+struct Rows {
+    above: Vec<usize>,
+    row: Vec<usize>,
+    next: Vec<usize>,
+}
+
+impl Rows {
+    /// Letters that are put in, left out, replaced, or swapped with their neighbours to turn one word into the
+    /// other, if these are no more than `most`: beginnings whose lengths differ by more are not looked at.
+    fn distance(&mut self, left: &[char], right: &[char], most: usize) -> Option<usize> {
+        let far = most + 1;
+        if left.len().abs_diff(right.len()) > most || left.len().max(right.len()) > LONGEST {
+            return None;
         }
-        above = std::mem::replace(&mut row, next);
+        self.row.clear();
+        self.row.extend((0..=right.len()).map(|it| it.min(far)));
+        self.above.clone_from(&self.row);
+        for (index, c) in left.iter().enumerate() {
+            self.next.clear();
+            self.next.resize(right.len() + 1, far);
+            self.next[0] = (index + 1).min(far);
+            let band = index.saturating_sub(most)..right.len().min(index + most + 1);
+            for at in band {
+                let other = &right[at];
+                let change = self.row[at] + usize::from(c != other);
+                let mut best = change.min(self.row[at + 1] + 1).min(self.next[at] + 1);
+                let swapped =
+                    at > 0 && index > 0 && *c == right[at - 1] && *other == left[index - 1];
+                if swapped {
+                    best = best.min(self.above[at - 1] + 1);
+                }
+                self.next[at + 1] = best.min(far);
+            }
+            let over = |row: &[usize]| row.iter().all(|it| *it > most);
+            if over(&self.next) && over(&self.row) {
+                return None;
+            }
+            std::mem::swap(&mut self.above, &mut self.row);
+            std::mem::swap(&mut self.row, &mut self.next);
+        }
+        self.row.last().copied().filter(|it| *it <= most)
     }
-    row[right.len()]
 }
 
 #[cfg(test)]
@@ -51,6 +91,10 @@ mod tests {
             ("host", Some("Host")),
             ("wroker", Some("worker")),
             ("prt", Some("port")),
+            ("Prot", Some("port")),
+            ("webservcie", Some("webservice")),
+            ("ebservic", Some("webservice")),
+            ("webbservices", Some("webservice")),
         ] {
             assert_eq!(nearest(wanted, known.into_iter()), meant, "{wanted}");
         }
@@ -62,5 +106,16 @@ mod tests {
         assert_eq!(nearest("a", ["b", "ab"].into_iter()), None);
         assert_eq!(nearest("port", ["port"].into_iter()), None);
         assert_eq!(nearest("", [""].into_iter()), None);
+        assert_eq!(nearest("abservixx", ["webservice"].into_iter()), None);
+        let long = "x".repeat(100_000);
+        assert_eq!(nearest(&long, [&*format!("{long}y")].into_iter()), None);
+    }
+
+    #[test]
+    fn the_nearest_is_meant_and_the_first_of_those() {
+        let known = ["webservic", "webserviced", "webservice2", "webservices"];
+        assert_eq!(nearest("webservices1", known.into_iter()), Some("webservices"));
+        assert_eq!(nearest("webservicx", known.into_iter()), Some("webservic"));
+        assert_eq!(nearest("Webservices", known.into_iter()), Some("webservices"));
     }
 }

@@ -25,6 +25,9 @@ const PREDECLARED: &[&str] = &[
 /// Names that are told where none is near: more of them are no help.
 const LISTED: usize = 8;
 
+/// As many names are looked at for hints: whoever has thousands of errors reads those of the first.
+const MOST_LOOKED_AT: usize = 1_000_000;
+
 /// Adds to each error about a name what was probably meant by it: from the names that can be seen where it stands,
 /// and from the fields of the value, for which a session that `start` begins is asked, if any is needed.
 pub fn suggest(
@@ -34,9 +37,13 @@ pub fn suggest(
 ) {
     let refused = wrong.iter().filter(|it| it.message == NOT_ALLOWED).map(|it| it.path.clone());
     let refused: HashSet<String> = refused.collect();
-    let mut fields = Fields { start: Some(start), session: None, told: HashMap::new() };
-    let mut files = Files { spec, parsed: HashMap::new() };
+    let mut fields =
+        Fields { start: Some(start), session: None, told: HashMap::new(), looked_at: 0 };
+    let mut files = Files { spec, parsed: HashMap::new(), looked_at: 0 };
     for it in wrong.iter_mut().filter(|it| it.hints.is_empty()) {
+        if fields.looked_at + files.looked_at > MOST_LOOKED_AT {
+            return;
+        }
         let hint = if it.message == NOT_ALLOWED {
             allowed(&mut fields, &it.path, &refused)
         } else {
@@ -54,6 +61,8 @@ struct Fields<F> {
     start: Option<F>,
     session: Option<Session>,
     told: HashMap<String, Vec<Field>>,
+    /// How many.
+    looked_at: usize,
 }
 
 impl<F: FnOnce() -> Option<Session>> Fields<F> {
@@ -63,10 +72,12 @@ impl<F: FnOnce() -> Option<Session>> Fields<F> {
             self.session = start();
         }
         let session = &mut self.session;
-        self.told.entry(path).or_insert_with_key(|path| {
+        let told = self.told.entry(path).or_insert_with_key(|path| {
             let fields = session.as_mut().map(|it| it.fields(path, FieldSelection::All));
             fields.and_then(Result::ok).flatten().unwrap_or_default()
-        })
+        });
+        self.looked_at += told.len();
+        told
     }
 }
 
@@ -74,13 +85,27 @@ impl<F: FnOnce() -> Option<Session>> Fields<F> {
 struct Files<'a> {
     spec: &'a ProgramSpec,
     /// By where they are: files of two packages may have one name.
-    parsed: HashMap<*const Source, Rc<File>>,
+    parsed: HashMap<*const Source, Read>,
+    /// How many of their names.
+    looked_at: usize,
+}
+
+/// A file that was read.
+struct Read {
+    file: Rc<File>,
+    lines: LineIndex,
 }
 
 impl<'a> Files<'a> {
+    fn read(&mut self, source: &'a Source) -> &Read {
+        self.parsed.entry(std::ptr::from_ref(source)).or_insert_with(|| Read {
+            file: Rc::new(cue_syntax::parse_older(&source.text).file),
+            lines: LineIndex::new(&source.text),
+        })
+    }
+
     fn file(&mut self, source: &'a Source) -> Rc<File> {
-        let file = self.parsed.entry(std::ptr::from_ref(source));
-        file.or_insert_with(|| Rc::new(cue_syntax::parse_older(&source.text).file)).clone()
+        self.read(source).file.clone()
     }
 
     fn place(&mut self, at: &Position) -> Option<Place<'a>> {
@@ -89,8 +114,9 @@ impl<'a> Files<'a> {
         let mut all = std::iter::once(&spec.sources).chain(packages);
         let beside = all.find(|it| it.iter().any(|it| it.name == at.file))?;
         let source = beside.iter().find(|it| it.name == at.file)?;
-        let offset = LineIndex::new(&source.text).offset(at.line, at.column)?;
-        Some(Place { source, beside, file: self.file(source), offset })
+        let read = self.read(source);
+        let offset = read.lines.offset(at.line, at.column)?;
+        Some(Place { source, beside, file: read.file.clone(), offset })
     }
 }
 
@@ -192,6 +218,7 @@ fn referred_to<'a>(files: &mut Files<'a>, place: &Place<'a>, name: &str) -> Opti
     known.extend(others.iter().flat_map(|it| top_level(&it.decls)));
     known.extend(place.file.imports.iter().map(local_name));
     known.extend(PREDECLARED.iter().copied());
+    files.looked_at += known.len();
     known.retain(|it| alike(name, it));
     if let Some(package) = builtin::packages().iter().find(|it| last(it) == name) {
         return Some(format!("{name:?} is a builtin package: import {:?}", package.path));
@@ -248,9 +275,10 @@ fn of_package(files: &mut Files<'_>, import: &Import, name: &str) -> Option<Stri
         return nearest(name, package.members.iter().map(|it| it.name)).map(meant);
     }
     let package = files.spec.packages.iter().find(|it| it.path == import.path)?;
-    let files: Vec<Rc<File>> = package.sources.iter().map(|it| files.file(it)).collect();
-    let known = files.iter().flat_map(|it| top_level(&it.decls)).filter(|it| alike(name, it));
-    nearest(name, known).map(meant)
+    let read: Vec<Rc<File>> = package.sources.iter().map(|it| files.file(it)).collect();
+    let known: Vec<&str> = read.iter().flat_map(|it| top_level(&it.decls)).collect();
+    files.looked_at += known.len();
+    nearest(name, known.into_iter().filter(|it| alike(name, it))).map(meant)
 }
 
 /// Where the value of a reference stands, if it is a field that is written there.
