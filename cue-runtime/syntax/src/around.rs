@@ -32,9 +32,10 @@ pub fn around(decls: &[Decl], offset: u32) -> Vec<Around<'_>> {
         inside = match &expr.kind {
             ExprKind::Struct(decls) => in_decls(decls, offset, &mut way),
             ExprKind::List(elements) => {
-                let mut elements = elements.iter().map(Element::expr).enumerate();
-                elements.find_map(|(index, it)| {
-                    let it = it.filter(holds)?;
+                let begins = |it: &Element| it.expr().is_some_and(|it| it.span.start <= offset);
+                let index = elements.partition_point(begins).checked_sub(1);
+                index.and_then(|index| {
+                    let it = elements[index].expr().filter(holds)?;
                     way.push(Around::Element(index));
                     Some(it)
                 })
@@ -58,28 +59,38 @@ pub fn around(decls: &[Decl], offset: u32) -> Vec<Around<'_>> {
 fn in_decls<'a>(decls: &'a [Decl], offset: u32, way: &mut Vec<Around<'a>>) -> Option<&'a Expr> {
     way.push(Around::Decls(decls));
     let holds = |it: &&Expr| it.span.contains(offset);
-    for decl in decls {
-        match decl {
-            Decl::Field(field) if field.span.contains(offset) => {
-                let label = match &field.label {
-                    Label::Interpolated(it) | Label::Dynamic(it) | Label::Pattern(it, _) => {
-                        Some(&**it).filter(holds)
-                    }
-                    Label::Ident(_) | Label::String(..) => None,
-                };
-                let within = if label.is_some() { Around::Label } else { Around::Field };
-                way.push(within(field));
-                return label.or(Some(&field.value).filter(holds));
-            }
-            Decl::Let(_, it) | Decl::Ellipsis(Some(it), _) if it.span.contains(offset) => {
-                way.push(Around::Aside(it));
-                return Some(it);
-            }
-            Decl::Embed(it) if it.span.contains(offset) => return Some(it),
-            _ => {}
+    // They stand one behind the other.
+    let before = decls.partition_point(|it| start(it) <= offset);
+    match decls.get(before.checked_sub(1)?)? {
+        Decl::Field(field) if field.span.contains(offset) => {
+            let label = match &field.label {
+                Label::Interpolated(it) | Label::Dynamic(it) | Label::Pattern(it, _) => {
+                    Some(&**it).filter(holds)
+                }
+                Label::Ident(_) | Label::String(..) => None,
+            };
+            let within = if label.is_some() { Around::Label } else { Around::Field };
+            way.push(within(field));
+            label.or(Some(&field.value).filter(holds))
         }
+        Decl::Let(_, it) | Decl::Ellipsis(Some(it), _) if it.span.contains(offset) => {
+            way.push(Around::Aside(it));
+            Some(it)
+        }
+        Decl::Embed(it) => Some(&**it).filter(holds),
+        Decl::Field(_) | Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => None,
     }
-    None
+}
+
+/// Where a declaration begins.
+fn start(decl: &Decl) -> u32 {
+    match decl {
+        Decl::Field(it) => it.span.start,
+        Decl::Let(name, _) => name.span.start,
+        Decl::Ellipsis(_, span) => span.start,
+        Decl::Embed(it) => it.span.start,
+        Decl::Attribute(it) => it.span.start,
+    }
 }
 
 #[cfg(test)]

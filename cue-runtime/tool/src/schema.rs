@@ -1,6 +1,9 @@
 //! What is told of data beside a package, or a schema that is looked up in one. Officially the two are values by then,
 //! of which one is put to the other: no literal is entered any more, and of the schema is known what it waits for.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use cue_session::{Concreteness, Diagnostic, Position, Runtime, Source};
 use cue_syntax::ast::{Decl, ExprKind, Field, File, Label};
 use cue_syntax::{Around, LineIndex, around};
@@ -16,6 +19,8 @@ struct Parsed<'a> {
     name: &'a str,
     file: File,
     lines: LineIndex,
+    /// Whether the literal that begins there embeds something, once that was asked.
+    embeds: RefCell<HashMap<u32, bool>>,
 }
 
 impl Asked<'_> {
@@ -88,7 +93,8 @@ impl Asked<'_> {
 impl<'a> Parsed<'a> {
     fn of(source: &'a Source) -> Self {
         let file = cue_syntax::parse_file(&source.text).file;
-        Self { name: &source.name, file, lines: LineIndex::new(&source.text) }
+        let lines = LineIndex::new(&source.text);
+        Self { name: &source.name, file, lines, embeds: RefCell::default() }
     }
 
     /// The literals that a field of the file is.
@@ -114,7 +120,10 @@ impl<'a> Parsed<'a> {
         let starts = around.iter().filter_map(|it| match it {
             Around::Expr(expr) if expr.span.start != offset => match &expr.kind {
                 ExprKind::Struct(decls) => {
-                    let embeds = decls.iter().any(|it| matches!(it, Decl::Embed(_)));
+                    let mut embeds = self.embeds.borrow_mut();
+                    let embeds = embeds
+                        .entry(expr.span.start)
+                        .or_insert_with(|| decls.iter().any(|it| matches!(it, Decl::Embed(_))));
                     embeds.then_some(expr.span.start)
                 }
                 _ => None,
