@@ -4,12 +4,13 @@
 //! `micros` and results; `CASES` the folder of recorded cases (generators of cliffs, texts of the syntax set,
 //! definitions). Each input is played by a process of its own on both sides, after a small one, and asked
 //! again as long as that is quick: the best time counts, and the peak of memory of the process that
-//! evaluates. The output is Markdown. `ONLY` names one generator, `syntax` or `definitions`.
+//! evaluates. The output is Markdown. `ONLY` names one generator, `syntax`, `definitions` or `wrong`.
 
 mod definitions;
 mod ours;
 mod side;
 mod theirs;
+mod wrong;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -58,7 +59,10 @@ fn compare() -> anyhow::Result<()> {
     if wanted("definitions") {
         definitions::compare(&cases.join("vela"), &mut sides)?;
     }
-    if only != "syntax" && only != "definitions" {
+    if wanted("wrong") {
+        wrong::compare(&mut sides)?;
+    }
+    if !["syntax", "definitions", "wrong"].contains(&&*only) {
         cliffs(&cases.join("cuex/cliffs"), &only, &mut sides)?;
     }
     Ok(())

@@ -5,7 +5,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use cue_session::{Budget, NativeRuntime, Profile, ProgramSpec, Runtime, Source};
+use cue_session::{
+    Budget, Concreteness, Error, NativeRuntime, Profile, ProgramSpec, Runtime, Source,
+};
 use cue_syntax::{Style, format_tree, parse_tree};
 use lateen_e2e::measure::resident;
 use serde_json::{Value, json};
@@ -32,11 +34,13 @@ impl Ours {
 impl Side for Ours {
     fn ask(&mut self, asked: &Asked) -> anyhow::Result<Ran> {
         let file = self.folder.path().join("asked.json");
-        let path = match &asked.question {
-            Question::Value(path) => json!(path),
-            Question::Format => Value::Null,
+        let (path, errors) = match &asked.question {
+            Question::Value(path) => (json!(path), false),
+            Question::Errors => (json!(""), true),
+            Question::Format => (Value::Null, false),
         };
-        std::fs::write(&file, json!({"files": asked.files, "path": path}).to_string())?;
+        let asked = json!({"files": asked.files, "path": path, "errors": errors});
+        std::fs::write(&file, asked.to_string())?;
         let answer = self.folder.path().join("answer.json");
         let mut child = Command::new(&self.program)
             .arg(PLAY)
@@ -82,9 +86,10 @@ fn played(file: &Path) -> anyhow::Result<Value> {
     let asked: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     let files: Vec<(String, String)> = serde_json::from_value(asked["files"].clone())?;
     let path = asked["path"].as_str().map(str::to_owned);
+    let wanted = if asked["errors"] == json!(true) { Wanted::Errors } else { Wanted::Value };
     drop(asked);
     let runtime = NativeRuntime::default();
-    evaluate(&runtime, &[("w.cue".to_owned(), "a: 1".to_owned())], "");
+    evaluate(&runtime, &[("w.cue".to_owned(), "a: 1".to_owned())], "", Wanted::Value);
     let started = Instant::now();
     let (mut best, mut most, mut value) = (f64::INFINITY, 0, String::new());
     for round in 0..ROUNDS {
@@ -93,7 +98,7 @@ fn played(file: &Path) -> anyhow::Result<Value> {
         }
         let began = Instant::now();
         let got = match &path {
-            Some(path) => evaluate(&NativeRuntime::default(), &files, path),
+            Some(path) => evaluate(&NativeRuntime::default(), &files, path, wanted),
             None => format(&files),
         };
         best = best.min(began.elapsed().as_secs_f64() * 1e3);
@@ -105,8 +110,21 @@ fn played(file: &Path) -> anyhow::Result<Value> {
     Ok(json!({"ms": best, "peak": most, "value": value}))
 }
 
+/// What is told of a program.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Value,
+    /// All that is wrong, before the value.
+    Errors,
+}
+
 /// JSON of the value, empty for an error.
-fn evaluate(runtime: &NativeRuntime, files: &[(String, String)], path: &str) -> String {
+fn evaluate(
+    runtime: &NativeRuntime,
+    files: &[(String, String)],
+    path: &str,
+    wanted: Wanted,
+) -> String {
     let spec = ProgramSpec {
         sources: files.iter().map(|(name, text)| Source::new(name, text)).collect(),
         packages: Vec::new(),
@@ -115,7 +133,15 @@ fn evaluate(runtime: &NativeRuntime, files: &[(String, String)], path: &str) -> 
     let answer = runtime
         .compile(spec)
         .and_then(|program| runtime.start(&program, Vec::new(), BUDGET))
-        .and_then(|mut session| session.json(path));
+        .and_then(|mut session| {
+            if let Wanted::Errors = wanted {
+                let wrong = session.validate(path, Concreteness::Required)?;
+                if !wrong.is_empty() {
+                    return Err(Error::Diagnostics(wrong));
+                }
+            }
+            session.json(path)
+        });
     match answer {
         Ok(text) => text.unwrap_or_default(),
         Err(error) => {

@@ -10,6 +10,8 @@ pub(crate) struct Asked {
 pub(crate) enum Question {
     /// The JSON of the value at a path, the whole if that is empty.
     Value(String),
+    /// All that is wrong with the whole.
+    Errors,
     /// Each file formatted.
     Format,
 }

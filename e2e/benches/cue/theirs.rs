@@ -101,6 +101,7 @@ impl Side for Theirs {
         let files: serde_json::Map<String, Value> =
             asked.files.iter().map(|(name, text)| (name.clone(), json!(text))).collect();
         let operation = match &asked.question {
+            Question::Errors => json!("export"),
             Question::Value(path) if path.is_empty() => json!("export"),
             Question::Value(path) => json!({"op": "lookup", "path": path}),
             Question::Format => json!("syntax"),
@@ -128,6 +129,7 @@ impl Side for Theirs {
             }
             let result = &answer["results"][0];
             let got = match &asked.question {
+                Question::Errors => &result["json"],
                 Question::Value(path) if path.is_empty() => &result["json"],
                 Question::Value(_) => &result["facts"]["value"],
                 Question::Format => &result["ok"],

@@ -1,0 +1,72 @@
+//! Programs that have errors, as many as they are long: who vets a lot of data waits for these.
+
+use std::fmt::Write as _;
+
+use crate::Sides;
+use crate::side::{Asked, Question, Ran, Side};
+
+/// A name, sizes, and the text of a size.
+type Program = (&'static str, [usize; 3], fn(usize) -> String);
+
+const PROGRAMS: &[Program] = &[
+    ("conflicts", [1_000, 4_000, 16_000], |n| {
+        lines("a: [string]: int\n", n, |at| format!("a: f{at}: \"x{at}\""))
+    }),
+    ("conflicts_referred_to", [1_000, 4_000, 16_000], |n| {
+        lines("", n, |at| format!("a: f{at}: b.g{at}\nb: g{at}: {at} & string"))
+    }),
+    ("refused", [1_000, 4_000, 16_000], |n| {
+        lines("#D: n?: int\n", n, |at| format!("a: f{at}: #D & {{x: 1}}"))
+    }),
+    ("refused_in_one", [500, 1_000, 4_000], |n| {
+        lines("#D: n?: int\na: #D\n", n, |at| format!("a: x{at}: {at}"))
+    }),
+    ("no_alternative", [500, 2_000, 8_000], |n| {
+        let choice = "#D: {kind: \"a\", n: int} | {kind: \"b\", m: string} | {kind: \"c\"}\n";
+        lines(choice, n, |at| format!("a: f{at}: #D & {{kind: \"x\", n: {at}}}"))
+    }),
+    ("missing", [1_000, 4_000, 16_000], |n| {
+        lines("#D: {n!: int, m!: string}\n", n, |at| format!("a: f{at}: #D"))
+    }),
+    ("loop", [30, 200, 1_000], |n| lines("", n, move |at| format!("a{at}: a{} + 1", (at + 1) % n))),
+    ("lists_that_go_round", [3, 5, 7], |n| {
+        let list = |name: &str| format!("[{}]", vec![name; n].join(", "));
+        let mut text = format!("a: {}\nb: {}\n", list("b"), list("c"));
+        let _ = write!(text, "c: {}\nc: {}\n", list("b").replacen('b', "{}", 1), list("d"));
+        let _ = write!(text, "d: {}\ne: {}\n", list("e"), list("b"));
+        text
+    }),
+];
+
+fn lines(first: &str, count: usize, line: impl Fn(usize) -> String) -> String {
+    let mut text = first.to_owned();
+    for at in 0..count {
+        let _ = writeln!(text, "{}", line(at));
+    }
+    text
+}
+
+/// Asks both sides for their errors, and prints how long that took.
+pub(crate) fn compare(sides: &mut Sides) -> anyhow::Result<()> {
+    println!(
+        "| wrong | n | Lateen, ms | official, ms | times as fast | Lateen, MB | official, MB |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for (name, sizes, text) in PROGRAMS {
+        for n in *sizes {
+            let files = vec![("x.cue".to_owned(), text(n))];
+            let asked = Asked { files, question: Question::Errors };
+            let (mine, other) = (sides.0.ask(&asked)?, sides.1.ask(&asked)?);
+            let faster = mine.faster_than(&other).map_or_else(String::new, |it| format!("{it:.1}"));
+            // Both have nothing but errors to tell.
+            let time = |it: &Ran| it.time().trim_end_matches(" (error)").to_owned();
+            let [mine, other] = [mine, other].map(|it| (time(&it), it.memory()));
+            println!(
+                "| {name} | {n} | {} | {} | {faster} | {} | {} |",
+                mine.0, other.0, mine.1, other.1
+            );
+        }
+    }
+    println!();
+    Ok(())
+}
