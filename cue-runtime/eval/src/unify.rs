@@ -99,6 +99,8 @@ impl Evaluator {
 
     /// A vertex that was done with gets one more conjunct; what it has stays. Whether it is done again.
     pub(crate) fn take_more(&mut self, id: VertexId, conjunct: Conjunct) -> bool {
+        // What has failed around it may not be all any more.
+        self.known_below.clear();
         let before = std::mem::replace(&mut self.current, id);
         let outside = std::mem::replace(&mut self.place, id);
         self.depth += 1;
