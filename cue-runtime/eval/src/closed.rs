@@ -205,7 +205,7 @@ impl Evaluator {
     pub(crate) fn refuse_fields(&mut self, id: VertexId) {
         let closing = self.closing_here(id);
         // The field by which it fails otherwise, once that was looked for: what does not stays so.
-        let mut failing: Option<Option<usize>> = None;
+        let (mut looked_for, mut failing) = (false, None);
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at());
@@ -218,13 +218,11 @@ impl Evaluator {
             let deep = !self.shallow.contains(&group) && self.heap.get(id).picks.is_empty();
             let levels = if deep { MOST_REFUSED } else { 0 };
             let member = presence == Presence::Member;
-            let by = match failing {
-                Some(Some(by)) if !self.field_fails_otherwise(id, by) => self.failing_otherwise(id),
-                Some(known) => known,
-                None => self.failing_otherwise(id),
-            };
-            failing = Some(by);
-            if by.is_some() {
+            let stale = failing.is_some_and(|it| !self.field_fails_otherwise(id, it));
+            if !looked_for || stale {
+                (looked_for, failing) = (true, self.failing_otherwise(id));
+            }
+            if failing.is_some() {
                 // Of a struct that fails otherwise only what its fields have is looked at.
                 if member {
                     self.refuse_within(vertex, levels);

@@ -11,29 +11,6 @@ use crate::program::{Label, LabelKind, Presence};
 const MOST_NESTED: u32 = 1_000;
 
 impl Evaluator {
-    /// Whether two operands are equal that are data and not evaluated; what is not known by that is evaluated, as
-    /// operands are.
-    pub(crate) fn equal_as_written(
-        &mut self,
-        left: &Operand,
-        right: &Operand,
-    ) -> Result<Option<bool>, FaultId> {
-        let both = [left, right].map(|it| match it.value {
-            Concrete::Vertex(id) => Some(id),
-            Concrete::Datum(_) => None,
-        });
-        let literals = both.map(|it| it.and_then(|it| self.untouched_literal(it)));
-        let same = match literals {
-            [None, None] => return Ok(None),
-            [Some(left), Some(right)] => self.same_literals(left, right)?,
-            _ => None,
-        };
-        if same.is_none() {
-            both.iter().flatten().for_each(|it| _ = self.unify(*it));
-        }
-        Ok(same)
-    }
-
     /// Whether two operands are equal, if both are structs or lists that are concrete all the way down. Of others,
     /// and of those that are not, making data of them tells the answer, or what is missing.
     pub(crate) fn equal_in_place(
@@ -46,6 +23,9 @@ impl Evaluator {
         };
         let (left, right) = (*left, *right);
         if !self.is_whole(left, 0)? || !self.is_whole(right, 0)? {
+            // Who tells what is missing in one says what the other is.
+            self.unify(left);
+            self.unify(right);
             return Ok(None);
         }
         self.equal_members(left, right).map(Some)

@@ -7,8 +7,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
 use crate::order::Defaults;
-use crate::program::MOST_NESTED;
-use crate::program::{At, Label, LabelKind, Presence};
+use crate::program::{At, Label, LabelKind, MOST_NESTED, Presence};
 
 /// How CUE text is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

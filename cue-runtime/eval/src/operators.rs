@@ -51,14 +51,6 @@ impl Evaluator {
             Ok(both) => both,
             Err(fault) => return Value::Fault(fault),
         };
-        match self.equal_as_written(&left, &right) {
-            Ok(Some(equal)) => {
-                let holds = equal == (operator == Compare::Equal);
-                return Value::Datum(Datum::Bool(holds));
-            }
-            Ok(None) => {}
-            Err(fault) => return Value::Fault(fault),
-        }
         if matches!(operator, Compare::Match | Compare::NotMatch) {
             if let Err(fault) = self.match_operands(symbol, &left, &right, at) {
                 return Value::Fault(fault);

@@ -8,13 +8,10 @@ use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, VertexId,
+    By, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, Vertex, VertexId,
 };
 use crate::lists::End;
-use crate::program::{At, Code, ExprId, LabelKind, ListElement, Presence, Program};
-
-/// Deeper data goes the usual way, which has the budget.
-const DEEP: u32 = 64;
+use crate::program::{At, Code, ExprId, LabelKind, ListElement, MOST_NESTED, Presence, Program};
 
 /// Structs with more fields go the usual way: looking for labels that repeat costs as much.
 const WIDE: usize = 64;
@@ -23,11 +20,7 @@ impl Evaluator {
     /// The data of a vertex that nobody has evaluated and that holds nothing else.
     pub(crate) fn untouched_data(&self, id: VertexId) -> Option<&Datum> {
         let vertex = self.heap.get(id);
-        if vertex.state != State::New
-            || vertex.forward.is_some()
-            || !vertex.patterns.is_empty()
-            || !vertex.closing.is_empty()
-        {
+        if !is_new(vertex) {
             return None;
         }
         let mut found = None;
@@ -187,11 +180,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source() else { return None };
-        let untouched = vertex.state == State::New
-            && vertex.forward.is_none()
-            && is_free(conjunct)
-            && vertex.patterns.is_empty()
-            && vertex.closing.is_empty();
+        let untouched = is_new(vertex) && is_free(conjunct);
         let whole = matches!(self.program.code(expr), Code::Struct(_) | Code::List(_));
         (untouched && whole && self.program.is_plain(expr)).then_some(expr)
     }
@@ -278,6 +267,14 @@ impl Evaluator {
     }
 }
 
+/// Whether nobody has evaluated a vertex, and it has nothing but its conjuncts.
+fn is_new(vertex: &Vertex) -> bool {
+    vertex.state == State::New
+        && vertex.forward.is_none()
+        && vertex.patterns.is_empty()
+        && vertex.closing.is_empty()
+}
+
 /// Whether nothing closed, and no cycle, comes with it.
 fn is_free(conjunct: &Conjunct) -> bool {
     conjunct.groups.is_empty() && conjunct.close_as.is_none()
@@ -285,7 +282,7 @@ fn is_free(conjunct: &Conjunct) -> bool {
 
 /// No label twice, nothing of the evaluator, not deep.
 fn is_sound(datum: &Datum, depth: u32) -> bool {
-    if depth > DEEP {
+    if depth > u32::from(MOST_NESTED) {
         return false;
     }
     match datum {

@@ -13,6 +13,14 @@ fn value(text: &str, path: &str, ticks: u64) -> String {
     value_within(text, path, Budget { ticks, depth: 400, bytes: 256 << 20 })
 }
 
+/// With the stack every runtime gives to the evaluator.
+fn on_deep_stack<T: Send>(played: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(512 << 20);
+        builder.spawn_scoped(scope, played).expect("a thread").join().expect("no panic")
+    })
+}
+
 fn value_within(text: &str, path: &str, budget: Budget) -> String {
     let program = Arc::new(compile_text(text).expect("it compiles"));
     let played = || {
@@ -23,11 +31,7 @@ fn value_within(text: &str, path: &str, budget: Budget) -> String {
             Err(all) => format!("{}: {}", all[0].path, all[0].message),
         }
     };
-    // The stack every runtime gives to the evaluator.
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(512 << 20);
-        builder.spawn_scoped(scope, played).expect("a thread").join().expect("no panic")
-    })
+    on_deep_stack(played)
 }
 
 #[test]
@@ -362,10 +366,7 @@ fn wrong(text: &str, ticks: u64) -> Vec<String> {
         let all = it.validate(root, Concreteness::Required);
         all.into_iter().map(|it| format!("{}: {}", it.path, it.message)).collect()
     };
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(512 << 20);
-        builder.spawn_scoped(scope, played).expect("a thread").join().expect("no panic")
-    })
+    on_deep_stack(played)
 }
 
 #[test]

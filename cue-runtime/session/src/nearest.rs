@@ -5,7 +5,8 @@ const LONGEST: usize = 200;
 
 /// The name among `known` that was probably meant by `wanted`; the first of several that are as near.
 pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let lower: Vec<char> = wanted.chars().flat_map(char::to_lowercase).collect();
+    let (mut lower, mut other) = (Vec::new(), Vec::new());
+    lowered(wanted, &mut lower);
     // Of one or two letters any other word is near.
     let most = match lower.len() {
         0..=2 => 0,
@@ -14,22 +15,26 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option
         _ => 3,
     };
     let mut rows = Rows::default();
-    let mut other = Vec::new();
-    let mut found: Option<(usize, &str)> = None;
+    let mut found = None;
+    // The greatest distance that is nearer than what was found.
+    let mut nearer = Some(most);
     for name in known.filter(|it| *it != wanted && it.len() <= 4 * LONGEST) {
-        other.clear();
-        match name.is_ascii() {
-            true => other.extend(name.bytes().map(|it| char::from(it.to_ascii_lowercase()))),
-            false => other.extend(name.chars().flat_map(char::to_lowercase)),
-        }
-        let most = found.map_or(most + 1, |it| it.0);
-        match most.checked_sub(1).and_then(|most| rows.distance(&lower, &other, most)) {
-            Some(distance) => found = Some((distance, name)),
-            None if most == 0 => break,
-            None => {}
+        let Some(most) = nearer else { break };
+        lowered(name, &mut other);
+        if let Some(distance) = rows.distance(&lower, &other, most) {
+            (found, nearer) = (Some(name), distance.checked_sub(1));
         }
     }
-    found.map(|it| it.1)
+    found
+}
+
+/// The letters of a word, none of them a capital.
+fn lowered(word: &str, out: &mut Vec<char>) {
+    out.clear();
+    match word.is_ascii() {
+        true => out.extend(word.bytes().map(|it| char::from(it.to_ascii_lowercase()))),
+        false => out.extend(word.chars().flat_map(char::to_lowercase)),
+    }
 }
 
 /// What is known of the beginnings of two words: the changes that turn one into the other.

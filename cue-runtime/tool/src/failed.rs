@@ -29,9 +29,8 @@ pub(crate) fn named(all: &mut [Diagnostic], root: &str, sources: &[Source], pack
     let mut parse: HashMap<&str, bool> = HashMap::new();
     for wrong in all {
         let at = wrong.positions.first().map(|it| it.file.as_str()).unwrap_or_default();
-        let found = |it: &Source| it.name == at;
-        let found =
-            reached.iter().find_map(|it| Some((it, it.sources.iter().find(|it| found(it))?)));
+        let named = |it: &&Source| it.name == at;
+        let found = reached.iter().find_map(|it| Some((it, it.sources.iter().find(named)?)));
         let Some((package, source)) = found else { continue };
         // What leads round is told without the packages that it leads through.
         let round = wrong.message.ends_with("import cycle not allowed");

@@ -111,6 +111,26 @@ fn syntax(folder: &Path, sides: &mut Sides) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The head of a table of sizes.
+fn points(what: &str) {
+    println!(
+        "| {what} | n | Lateen, ms | official, ms | times as fast | Lateen, MB | official, MB |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+}
+
+/// A line of it.
+fn point(name: &str, n: u64, mine: &Ran, other: &Ran) {
+    println!(
+        "| {name} | {n} | {} | {} | {} | {} | {} |",
+        mine.time(),
+        other.time(),
+        mine.faster_than(other).map_or_else(String::new, |it| format!("{it:.1}")),
+        mine.memory(),
+        other.memory()
+    );
+}
+
 /// Everything of one generator.
 struct Row {
     id: String,
@@ -119,10 +139,7 @@ struct Row {
 }
 
 fn cliffs(folder: &Path, only: &str, sides: &mut Sides) -> anyhow::Result<()> {
-    println!(
-        "| generator | n | Lateen, ms | official, ms | times as fast | Lateen, MB | official, MB |"
-    );
-    println!("|---|---|---|---|---|---|---|");
+    points("generator");
     let mut rows = Vec::new();
     for cliff in Cliff::all(folder)?.into_iter().filter(|it| only.is_empty() || it.id == only) {
         let mut row = Row { id: cliff.id.clone(), goal: cliff.goal, sizes: Vec::new() };
@@ -142,15 +159,7 @@ fn cliffs(folder: &Path, only: &str, sides: &mut Sides) -> anyhow::Result<()> {
             let other = if other_over { Ran::Skipped } else { sides.1.ask(&asked)? };
             mine_over |= matches!(mine, Ran::Over(_));
             other_over |= matches!(other, Ran::Over(_));
-            println!(
-                "| {} | {n} | {} | {} | {} | {} | {} |",
-                row.id,
-                mine.time(),
-                other.time(),
-                mine.faster_than(&other).map_or_else(String::new, |it| format!("{it:.1}")),
-                mine.memory(),
-                other.memory()
-            );
+            point(&row.id, *n, &mine, &other);
             row.sizes.push((*n, mine, other));
         }
         rows.push(row);

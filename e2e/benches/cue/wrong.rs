@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::Sides;
-use crate::side::{Asked, Question, Ran, Side};
+use crate::side::{Asked, Question, Side};
+use crate::{Sides, point, points};
 
 /// A name, sizes, and the text of a size.
 type Program = (&'static str, [usize; 3], fn(usize) -> String);
@@ -48,23 +48,13 @@ fn lines(first: &str, count: usize, line: impl Fn(usize) -> String) -> String {
 
 /// Asks both sides for their errors, and prints how long that took.
 pub(crate) fn compare(sides: &mut Sides) -> anyhow::Result<()> {
-    println!(
-        "| wrong | n | Lateen, ms | official, ms | times as fast | Lateen, MB | official, MB |"
-    );
-    println!("|---|---|---|---|---|---|---|");
+    points("wrong");
     for (name, sizes, text) in PROGRAMS {
         for n in *sizes {
             let files = vec![("x.cue".to_owned(), text(n))];
             let asked = Asked { files, question: Question::Errors };
             let (mine, other) = (sides.0.ask(&asked)?, sides.1.ask(&asked)?);
-            let faster = mine.faster_than(&other).map_or_else(String::new, |it| format!("{it:.1}"));
-            // Both have nothing but errors to tell.
-            let time = |it: &Ran| it.time().trim_end_matches(" (error)").to_owned();
-            let [mine, other] = [mine, other].map(|it| (time(&it), it.memory()));
-            println!(
-                "| {name} | {n} | {} | {} | {faster} | {} | {} |",
-                mine.0, other.0, mine.1, other.1
-            );
+            point(name, n as u64, &mine, &other);
         }
     }
     println!();
