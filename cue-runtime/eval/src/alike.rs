@@ -160,7 +160,7 @@ impl Evaluator {
     }
 
     /// Whether each field of the one is there in the other; beside a scalar these are definitions.
-    fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
+    pub(crate) fn same_fields(&mut self, left: VertexId, right: VertexId, depth: u32) -> bool {
         let pair = |it| self.same_field(it, right);
         let arcs = self.heap.get(left).arcs.iter().enumerate();
         let Some(pairs) = arcs.map(pair).collect::<Option<SmallVec<[_; 8]>>>() else {
@@ -224,7 +224,7 @@ impl Evaluator {
     }
 
     /// Whether two values are asked the same, but for bounds that others are tighter than.
-    fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
+    pub(crate) fn same_tests(&self, left: VertexId, right: VertexId) -> bool {
         // What a schema refers to is compared for itself.
         let same = |one: &Test, other: &Test| match (one, other) {
             (Test::Match(left, _), Test::Match(right, _)) => left == right,
@@ -252,7 +252,7 @@ impl Evaluator {
         all.filter(|(place, test)| counts(*place, test)).map(|it| it.1).collect()
     }
 
-    fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {
+    pub(crate) fn same_patterns(&self, left: VertexId, right: VertexId) -> bool {
         let (one, other) = (&self.heap.get(left).patterns, &self.heap.get(right).patterns);
         let same = |left: ExprId, right: ExprId| {
             left == right || self.program.says_same_scalar(left, right)

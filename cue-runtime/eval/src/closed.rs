@@ -343,7 +343,7 @@ impl Evaluator {
 
     /// Whether what has these marks is vouched for in a group: by the group itself, or because it
     /// stands beside what the group closes.
-    fn counts_for(&self, marks: &Groups, group: u32, order: Order) -> bool {
+    pub(crate) fn counts_for(&self, marks: &Groups, group: u32, order: Order) -> bool {
         marks.has(group, order)
             || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.has(*it, order)))
             || self.is_embedded_beside(marks, group)
@@ -399,7 +399,7 @@ impl Evaluator {
 
     /// Whether `...` stands beside an embedding that a group is of, and what has these marks is not
     /// in that embedding.
-    fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
+    pub(crate) fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
         let Some(marks) = self.joined.get(&group) else { return false };
         let outside =
             |mark: &u32| self.homes.get(mark).is_none_or(|literal| !field.contains(literal));

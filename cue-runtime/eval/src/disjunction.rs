@@ -8,11 +8,14 @@ use crate::evaluator::Evaluator;
 use crate::heap::{
     Conjunct, Cycle, Disjunction, EnvId, FaultId, Scalar, ScalarId, Source, State, VertexId,
 };
-use crate::marks::{Mark as Weight, Outcome};
-use crate::program::{Code, ExprId, Presence};
+use crate::marks::{Mark as Weight, Outcome, Ways};
+use crate::program::{Code, ExprId, Label, Presence};
+use crate::shortcuts::Shortcuts;
+use crate::untried::results;
 use crate::work::Work;
 
 /// What came of a vertex with some alternatives.
+#[derive(Clone, Copy)]
 pub(crate) struct Tried {
     pub(crate) candidate: VertexId,
     pub(crate) fails: bool,
@@ -22,6 +25,15 @@ pub(crate) struct Tried {
 
 /// How often a choice that one alternative is left of already may be asked for within itself.
 const MOST_UNDECIDED: usize = 3;
+
+/// The parent of a value and its name there.
+pub(crate) type Place = (Option<VertexId>, Option<Label>);
+
+/// As many results are all tried: then each that fails says why.
+const FEW: usize = 64;
+
+/// The same if all of them fail.
+const MOST_TOLD: usize = 4_096;
 
 /// Whether an alternative is a default.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,15 +73,45 @@ impl Evaluator {
         id: VertexId,
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
-        if !self.heap.get(id).picks.is_empty() {
+        if self.ways.of == Some(self.stands_at(id)) {
             return self.choose_first(id, disjunctions);
         }
-        let wanted = self.weighs(disjunctions);
-        let around = std::mem::take(&mut self.ways);
-        self.ways.wanted = wanted;
-        let waits = self.choose_first(id, disjunctions);
-        self.ways = around;
+        let results = results(disjunctions);
+        if results <= FEW {
+            return self.choose_among(id, disjunctions, None);
+        }
+        let shortcuts = self.shortcuts(id, disjunctions);
+        let waits = self.choose_among(id, disjunctions, Some(shortcuts));
+        let fails = self.heap.get(id).fault.is_some() && self.spent.is_none();
+        if fails && waits.is_none() && results <= MOST_TOLD {
+            self.heap.get_mut(id).fault = None;
+            return self.choose_among(id, disjunctions, None);
+        }
         waits
+    }
+
+    fn choose_among(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+        shortcuts: Option<Shortcuts>,
+    ) -> Option<(FaultId, VertexId)> {
+        let tried = shortcuts.as_ref().and_then(|it| it.tried_of(disjunctions));
+        let mut ways = Ways::new(self.stands_at(id), shortcuts);
+        ways.wanted = self.heap.get(id).picks.is_empty() && self.weighs(disjunctions);
+        let around = std::mem::replace(&mut self.ways, ways);
+        let waits = self.choose_first(id, tried.as_deref().unwrap_or(disjunctions));
+        self.ways = around;
+        let choice = self.heap.get_mut(id).choice.as_deref_mut();
+        if let Some(choice) = choice.filter(|it| tried.is_some() && !it.untried.is_empty()) {
+            choice.untried = disjunctions.to_vec();
+        }
+        waits
+    }
+
+    /// Where a value stands, be it one with some alternatives.
+    pub(crate) fn stands_at(&self, id: VertexId) -> Place {
+        (self.heap.get(id).parent, self.heap.get(id).label)
     }
 
     fn choose_first(
@@ -77,6 +119,10 @@ impl Evaluator {
         id: VertexId,
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
+        if let Some(same) = self.come_to_already(id, disjunctions) {
+            self.heap.get_mut(id).forward = Some(same);
+            return None;
+        }
         let around = self.ways.before(disjunctions);
         let waits = self.try_first(id, disjunctions);
         self.ways.rest = around;
@@ -133,14 +179,18 @@ impl Evaluator {
                 (true, true) => Weight::Is,
                 (true, false) => Weight::Not,
             };
-            let picks = [(disjunction.expr, pick as u32)];
+            let picks = self.taken_with((disjunction.expr, pick as u32));
             let undecided = !made.choice.all.is_empty();
             self.undecided.extend(undecided.then_some(disjunction.expr));
             self.ways.begin();
-            let Tried { candidate, fails, open } = match &lone {
-                Some(conjunct) => self.take_tag(id, picks[0], conjunct),
-                None => self.try_with(id, &picks),
+            let combination = self.combination(id, picks[0], disjunctions.len());
+            let tried = match (self.reached(combination.as_ref()), &lone) {
+                (Some(known), _) => known,
+                (None, Some(conjunct)) => self.take_tag(id, picks[0], conjunct),
+                (None, None) => self.try_with(id, &picks),
             };
+            self.note_reached(combination, tried);
+            let Tried { candidate, fails, open } = tried;
             if undecided {
                 self.undecided.pop();
             }
@@ -383,16 +433,19 @@ impl Evaluator {
         Tried { candidate, fails, open }
     }
 
-    /// Whether fields that are plain scalars and types contradict each other already: then no further
-    /// choice helps (D-8).
+    /// Whether fields that are plain scalars and types contradict each other already, or, where there are many
+    /// results, literals: then no further choice helps (D-8).
     pub(crate) fn tags_differ(&mut self, id: VertexId) -> bool {
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (vertex, presence) = (arc.vertex, arc.presence);
             let conjuncts = &self.heap.get(vertex).conjuncts;
+            let many = self.shortcuts_at(id).is_some();
             let plain = |it: &Conjunct| match it.source() {
+                Source::Expr(expr, _) if many => self.names_nothing(expr),
                 Source::Expr(expr, _) => self.program.code(expr).is_tag(),
-                Source::Data(_) | Source::Vertex(_) => false,
+                Source::Data(_) => many,
+                Source::Vertex(_) => false,
             };
             if presence != Presence::Member || conjuncts.len() < 2 || !conjuncts.iter().all(plain) {
                 continue;

@@ -55,6 +55,7 @@ mod disjunction; // alternatives and defaults
 mod empty; // the error where all of them fail
 mod below; // errors at or below a value
 mod untried; // choices of which not every result was asked for
+mod shortcuts; // combinations that come to the same
 mod marks; // defaults of several disjunctions
 mod ahead; // scalars that are read before what refuses them is known
 mod alike; // alternatives that are one

@@ -6,9 +6,11 @@
 
 use smallvec::SmallVec;
 
+use crate::disjunction::Place;
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Disjunction, VertexId};
 use crate::program::{Code, ExprId};
+use crate::shortcuts::Shortcuts;
 
 /// What a disjunction says of one of its alternatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,15 +50,24 @@ pub(crate) struct Step {
 /// How the results of the innermost choice come.
 #[derive(Default)]
 pub(crate) struct Ways {
+    /// The value that is chosen for.
+    pub(crate) of: Option<Place>,
     /// Whether it takes more than the marks of one disjunction to know the defaults.
     pub(crate) wanted: bool,
     /// The disjunctions that come after the one that is tried: what an alternative brings comes before.
     pub(crate) rest: SmallVec<[ExprId; 4]>,
     /// Of the vertex that was chosen for last.
     found: Option<Box<Step>>,
+    /// Where there are many results, how not all of them need be tried.
+    pub(crate) shortcuts: Option<Shortcuts>,
 }
 
 impl Ways {
+    /// None are known yet.
+    pub(crate) fn new(of: Place, shortcuts: Option<Shortcuts>) -> Self {
+        Self { of: Some(of), shortcuts, ..Self::default() }
+    }
+
     /// The first of these is tried; what came after the one before.
     pub(crate) fn before(&mut self, disjunctions: &[Disjunction]) -> SmallVec<[ExprId; 4]> {
         std::mem::replace(&mut self.rest, following(disjunctions))
@@ -315,8 +326,12 @@ impl Evaluator {
     /// Whether it takes more than the marks of one disjunction to know the defaults.
     pub(crate) fn weighs(&self, disjunctions: &[Disjunction]) -> bool {
         let marked = disjunctions.iter().any(|it| it.marks.contains(&true));
+        let plain = |it: ExprId| match marked {
+            true => self.program.code(it).is_tag(),
+            false => self.has_no_choice(it),
+        };
         let nests = |it: &Disjunction| match self.program.code(it.expr) {
-            Code::Disjoin(all) => all.iter().any(|it| !self.program.code(it.0).is_tag()),
+            Code::Disjoin(all) => !all.iter().all(|it| plain(it.0)),
             _ => true,
         };
         disjunctions.len() > 1 && marked || disjunctions.iter().any(nests)

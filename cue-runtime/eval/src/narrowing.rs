@@ -15,20 +15,16 @@ use crate::work::Work;
 type Pick = (u32, ExprId);
 
 impl Evaluator {
-    /// Takes the alternative that is left of each disjunction whose others contradict a written scalar
-    /// of a field, or, of many, do not name a field that only this disjunction can allow; true if there
-    /// was one. A single disjunction is tried as a whole, so that all its errors are told; where there are
-    /// marks, all of them must be decided, since what is left of one counts for the others (D-2).
+    /// Of many, takes the alternative that is left of each disjunction whose others contradict a written
+    /// scalar of a field, or do not name a field that only this disjunction can allow; true if there was
+    /// one. A few are tried as a whole, so that all their errors are told; where there are marks, all of
+    /// them must be decided, since what is left of one counts for the others (D-2).
     pub(crate) fn narrow_choices(&mut self, id: VertexId, work: &mut Work) -> bool {
-        if work.disjunctions.len() < 2 {
+        if work.disjunctions.len() < 2 || !multiply(&work.disjunctions) {
             return false;
         }
-        let many = multiply(&work.disjunctions);
         let marked = work.disjunctions.iter().any(|it| it.marks.contains(&true));
-        if marked && !many {
-            return false;
-        }
-        let needed = if many { self.needed(id, work) } else { Vec::new() };
+        let needed = self.needed(id, work);
         let only = |(at, it): (usize, &Disjunction)| {
             self.only_alternative(id, it, needed.get(at).map_or(&[], |it| it))
         };
@@ -169,27 +165,44 @@ impl Evaluator {
         }
     }
 
-    /// Whether one of these is a scalar for a field that is written with another one.
+    /// Whether one of these is a scalar or a type for a field that is written with another one.
     fn contradict(&self, id: VertexId, declarations: &[Declaration]) -> bool {
         declarations.iter().any(|it| {
             let Declaration::Field { label: DeclLabel::Fixed(label), presence, value, .. } = it
             else {
                 return false;
             };
-            let wanted = self.program.code(*value).scalar();
-            let Some(wanted) = wanted.filter(|_| *presence != Presence::Optional) else {
+            let wanted = self.program.code(*value);
+            if *presence == Presence::Optional || !wanted.is_tag() {
                 return false;
-            };
+            }
             let arc = self.heap.arc(id, *label).filter(|it| it.presence == Presence::Member);
             let Some(arc) = arc else { return false };
-            let differs =
-                |it: Option<&Datum>| it.is_some_and(|it| !crate::compare::same(it, wanted));
             self.heap.get(arc.vertex).conjuncts.iter().any(|it| match it.source() {
-                Source::Expr(expr, _) => differs(self.program.code(expr).scalar()),
-                Source::Data(datum) => differs(Some(self.heap.data(datum))),
+                Source::Expr(expr, _) => tags_differ(self.program.code(expr), wanted),
+                Source::Data(datum) => differs(self.heap.data(datum), wanted),
                 Source::Vertex(_) => false,
             })
         })
+    }
+}
+
+/// Whether two values as they are written are scalars or types that exclude each other.
+fn tags_differ(one: &Code, other: &Code) -> bool {
+    match (one, other) {
+        (Code::Scalar(one), other) => differs(one, other),
+        (Code::Type(..), Code::Scalar(other)) => differs(other, one),
+        (Code::Type(one, _), Code::Type(other, _)) => !one.meets(*other),
+        _ => false,
+    }
+}
+
+/// Whether a scalar is not what is written, be that another scalar or a type.
+fn differs(datum: &Datum, written: &Code) -> bool {
+    match written {
+        Code::Scalar(it) => !crate::compare::same(datum, it),
+        Code::Type(kinds, _) => !kinds.meets(crate::compare::kinds(datum)),
+        _ => false,
     }
 }
 
@@ -245,8 +258,12 @@ mod tests {
 
     #[test]
     fn an_alternative_that_is_left_may_fail() {
-        let text =
-            "x: {t: \"a\"} | {t: \"b\", n: string}\nx: {u: 1} | {u: 2}\nx: {t: \"b\", u: 2, n: 1}";
-        assert!(value(text).contains("conflicting values"), "{}", value(text));
+        let (mut text, mut tags) = (String::new(), String::new());
+        for at in 0..6 {
+            let _ = writeln!(text, "x: {{t{at}: \"a\"}} | {{t{at}: \"b\", n: >5}}");
+            let _ = write!(tags, "t{at}: \"b\", ");
+        }
+        let got = value(&format!("{text}x: {{{tags}n: 1}}"));
+        assert!(got.contains("invalid value 1"), "{got}");
     }
 }

@@ -7,7 +7,7 @@ pub use cue_syntax::ast::At;
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
 use crate::labels::Labels;
 use crate::sources::{Package, SourceText};
 use crate::value::path::Selector;
@@ -293,7 +293,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether two disjunctions are of the same scalars and types in the same order.
+    /// Whether two disjunctions are of the same scalars and types in the same order, and each of these excludes
+    /// the others: together they are what each of them is.
     pub(crate) fn says_same(&self, left: ExprId, right: ExprId) -> bool {
         let (Code::Disjoin(left), Code::Disjoin(right)) = (self.code(left), self.code(right))
         else {
@@ -304,6 +305,24 @@ impl Program {
                 .iter()
                 .zip(right.iter())
                 .all(|(left, right)| left.1 == right.1 && self.says_same_scalar(left.0, right.0))
+            && self.types_exclude(left)
+    }
+
+    /// Whether no type among scalars and types has another one of them in it.
+    fn types_exclude(&self, all: &[(ExprId, bool)]) -> bool {
+        let mut scalars = Kinds::BOTTOM;
+        let mut types = Kinds::BOTTOM;
+        for (expr, _) in all {
+            match self.code(*expr) {
+                Code::Scalar(datum) => {
+                    scalars = scalars.or(crate::compare::kinds(datum));
+                }
+                Code::Type(kinds, _) if types.meets(*kinds) => return false,
+                Code::Type(kinds, _) => types = types.or(*kinds),
+                _ => return false,
+            }
+        }
+        !types.meets(scalars)
     }
 
     /// The alternative of that number of a disjunction.

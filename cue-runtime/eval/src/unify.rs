@@ -281,6 +281,9 @@ impl Evaluator {
                 self.raise_id(id, fault);
             }
         }
+        if work.disjunctions.len() > 1 && !self.heap.get(id).picks.is_empty() {
+            self.leave_copies(id, &mut work.disjunctions);
+        }
         // What an alternative brings is chosen before what comes after the one it is of (D-7).
         if work.disjunctions.len() > 1 && !self.heap.get(id).picks.is_empty() {
             let rest = &self.ways.rest;
@@ -331,6 +334,10 @@ impl Evaluator {
                     if self.heap.get(id).fault.is_some() {
                         return None;
                     }
+                }
+                if self.refuses_already(id, &work.disjunctions) {
+                    self.refused.insert(id.number());
+                    return None;
                 }
             }
             if let Some(waits) = self.choose(id, &work.disjunctions) {

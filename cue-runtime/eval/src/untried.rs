@@ -15,7 +15,7 @@ const FEW: usize = 16;
 const FEW_UNMARKED: usize = 4;
 
 /// How many results disjunctions have together.
-fn results(disjunctions: &[Disjunction]) -> usize {
+pub(crate) fn results(disjunctions: &[Disjunction]) -> usize {
     disjunctions.iter().fold(1, |n: usize, it| n.saturating_mul(it.marks.len()))
 }
 

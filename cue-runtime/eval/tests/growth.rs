@@ -267,6 +267,48 @@ fn of_a_choice_that_nobody_looks_at_two_results_are_found() {
 }
 
 #[test]
+fn disjunctions_that_say_the_same_do_not_multiply() {
+    let count = 40;
+    let joined = |head: &str, what: &dyn Fn(usize) -> String, by: &str| {
+        let all: Vec<String> = (0..count).map(what).collect();
+        format!("{head}{}", all.join(by))
+    };
+    let some = [
+        ("{} | {c: string}", 2),
+        ("{a: int} | {c: string}", 3),
+        ("{a: 1, b?: string} | {a: int}", 2),
+        (">0 | >1 | <10", 5),
+        ("*>0 | >1 | <10", 5),
+        ("[...int] | [1, 2, ...]", 2),
+        ("#A | #B", 2),
+    ];
+    for (written, results) in some {
+        let names = joined(
+            "#A: {a: int, ...}\n#B: {a: int, b: 1, ...}\n",
+            &|at| format!("d{at}: {written}"),
+            "\n",
+        );
+        let values = joined("\nout: ", &|at| format!("d{at}"), " & ");
+        let fields = joined("\n", &|at| format!("e{at}: p: {written}"), "\n")
+            + &joined("\nin: ", &|at| format!("e{at}"), " & ");
+        let got = sound_and_alternatives(&(names.clone() + &values), "out", 60_000);
+        assert_eq!(got, (Vec::new(), Some(results)), "{written}");
+        let got = sound_and_alternatives(&(names + &fields), "in.p", 100_000);
+        assert_eq!(got, (Vec::new(), Some(results)), "{written}");
+    }
+    // Neither do those that are one after the other, and those that have only some alternatives in common.
+    let text = joined("out: ", &|at| format!("({{}} | {{c{}: int}})", at % 3), " & ");
+    assert_eq!(sound_and_alternatives(&text, "out", 60_000), (Vec::new(), Some(8)));
+    let text = joined("out: ", &|at| format!("({{}} | {{c: int}} | {{c: <{at}}})"), " & ");
+    let text = format!("{text}\nsome: out & {{c: 0, d: 1}}");
+    assert_eq!(value(&text, "some", 300_000), r#"{"c":0,"d":1}"#);
+    // Of closed values only what all of them allow is left.
+    let closed = joined("", &|at| format!("#d{at}: {{a?: int}} | {{c: string}}"), "\n");
+    let text = closed + &joined("\nout: ", &|at| format!("#d{at}"), " & ");
+    assert_eq!(sound_and_alternatives(&text, "out", 60_000), (Vec::new(), Some(2)));
+}
+
+#[test]
 fn thousands_of_alternatives_are_not_compared_with_each_other() {
     let alternatives = |count: usize| {
         let all: Vec<String> = (0..count).map(|it| format!("\"v{}\"", it % (count - 1))).collect();
