@@ -25,13 +25,13 @@ pub(crate) struct Shortcuts {
     /// The disjunctions that are tried, in this order, and the class of each alternative.
     tried: Vec<(ExprId, Vec<Class>)>,
     /// Disjunctions of which each time the same is taken as of one that is tried.
-    copies: Map<ExprId, Vec<ExprId>>,
+    copies: Vec<(ExprId, Vec<ExprId>)>,
     /// What came of the classes that were taken of the first disjunctions; so many are left.
     known: Map<Combination, Tried>,
     /// Whether nothing closes the value, or comes to.
     open: bool,
     /// Values with alternatives of some disjunctions, by those that are left.
-    values: Map<Vec<ExprId>, Vec<VertexId>>,
+    values: Vec<(Vec<ExprId>, VertexId)>,
 }
 
 /// How many disjunctions are left, and what was taken of the others: in order and each once.
@@ -42,18 +42,21 @@ impl Shortcuts {
     /// for every set of these. The first of each set, as combinations come, takes its own first alternative of all
     /// but the last disjunctions: those between the first one and these need not be tried.
     fn new(before: usize, all: Vec<(ExprId, Vec<Class>)>) -> Self {
-        let mut alike: Map<&[Class], Vec<ExprId>> = Map::default();
+        let mut alike: Vec<(&[Class], Vec<ExprId>)> = Vec::new();
         for (expr, classes) in &all {
-            alike.entry(classes).or_default().push(*expr);
+            match alike.iter_mut().find(|it| it.0 == classes) {
+                Some((_, exprs)) => exprs.push(*expr),
+                None => alike.push((classes, vec![*expr])),
+            }
         }
-        let mut copies: Map<ExprId, Vec<ExprId>> = Map::default();
+        let mut copies = Vec::new();
         for (classes, exprs) in alike {
             if let Some(more) = exprs.len().checked_sub(classes.len()).filter(|it| *it > 0) {
-                copies.insert(exprs[0], exprs[1..=more].to_vec());
+                copies.push((exprs[0], exprs[1..=more].to_vec()));
             }
         }
         let mut tried = all;
-        tried.retain(|it| !copies.values().any(|all| all.contains(&it.0)));
+        tried.retain(|it| !is_copy(&copies, it.0));
         Self { before, tried, copies, ..Self::default() }
     }
 
@@ -68,7 +71,7 @@ impl Shortcuts {
 
     /// What is taken together with one of the alternatives of a disjunction that is tried.
     fn taken_with(&self, next: Pick) -> impl Iterator<Item = Pick> + '_ {
-        let copies = self.copies.get(&next.0).map_or(&[][..], |it| it);
+        let copies = self.copies.iter().find(|it| it.0 == next.0).map_or(&[][..], |it| &it.1);
         copies.iter().map(move |it| (*it, next.1))
     }
 
@@ -92,6 +95,11 @@ impl Shortcuts {
         all.dedup();
         Some((left as u32, all))
     }
+}
+
+/// Whether the same is taken of a disjunction as of another one.
+fn is_copy(copies: &[(ExprId, Vec<ExprId>)], expr: ExprId) -> bool {
+    copies.iter().any(|it| it.1.contains(&expr))
 }
 
 /// What an alternative says, and what it says that of.
@@ -307,9 +315,7 @@ impl Evaluator {
     /// alternatives.
     pub(crate) fn leave_copies(&self, id: VertexId, disjunctions: &mut Vec<Disjunction>) {
         if let Some(shortcuts) = self.shortcuts_at(id).filter(|it| !it.copies.is_empty()) {
-            let copy =
-                |it: &Disjunction| shortcuts.copies.values().any(|all| all.contains(&it.expr));
-            disjunctions.retain(|it| !copy(it));
+            disjunctions.retain(|it| !is_copy(&shortcuts.copies, it.expr));
         }
     }
 
@@ -338,10 +344,11 @@ impl Evaluator {
             return None;
         }
         let left: Vec<ExprId> = left.iter().map(|it| it.expr).collect();
-        let known = shortcuts.values.get(&left).cloned();
-        let same = known.into_iter().flatten().find(|it| self.same_so_far(*it, id));
+        let known = shortcuts.values.iter().filter(|it| it.0 == left).map(|it| it.1);
+        let known: SmallVec<[VertexId; 8]> = known.collect();
+        let same = known.into_iter().find(|it| self.same_so_far(*it, id));
         if let (None, Some(shortcuts)) = (same, &mut self.ways.shortcuts) {
-            shortcuts.values.entry(left).or_default().push(id);
+            shortcuts.values.push((left, id));
         }
         same
     }

@@ -4,11 +4,14 @@
 //! `micros` and results; `CASES` the folder of recorded cases (generators of cliffs, texts of the syntax set,
 //! definitions). Each input is played by a process of its own on both sides, after a small one, and asked
 //! again as long as that is quick: the best time counts, and the peak of memory of the process that
-//! evaluates. The output is Markdown. `ONLY` names one generator, `syntax`, `definitions` or `wrong`.
+//! evaluates. The output is Markdown. `ONLY` names one generator, `syntax`, `definitions`, `wrong` or
+//! `choices`.
 
+mod choices;
 mod definitions;
 mod ours;
 mod side;
+mod sized;
 mod theirs;
 mod wrong;
 
@@ -19,7 +22,7 @@ use anyhow::{Context, bail};
 use lateen_e2e::canonical::canonical;
 use lateen_e2e::cuex::{Cliff, SLACK, exponent};
 
-use crate::side::{Asked, Ran, Side};
+use crate::side::{Asked, Question, Ran, Side};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -60,9 +63,13 @@ fn compare() -> anyhow::Result<()> {
         definitions::compare(&cases.join("vela"), &mut sides)?;
     }
     if wanted("wrong") {
-        wrong::compare(&mut sides)?;
+        sized::compare("wrong", wrong::PROGRAMS, || Question::Errors, &mut sides)?;
     }
-    if !["syntax", "definitions", "wrong"].contains(&&*only) {
+    if wanted("choices") {
+        let out = || Question::Value("out".to_owned());
+        sized::compare("choices", choices::PROGRAMS, out, &mut sides)?;
+    }
+    if !["syntax", "definitions", "wrong", "choices"].contains(&&*only) {
         cliffs(&cases.join("cuex/cliffs"), &only, &mut sides)?;
     }
     Ok(())
@@ -95,7 +102,7 @@ fn syntax(folder: &Path, sides: &mut Sides) -> anyhow::Result<()> {
         lines += text.lines().count();
         asked.push((format!("f{at}.cue"), text.clone()));
     }
-    let asked = Asked { files: asked, question: side::Question::Format };
+    let asked = Asked { files: asked, question: Question::Format };
     let (mine, other) = (sides.0.ask(&asked)?, sides.1.ask(&asked)?);
     println!("| | Lateen, ms | official, ms | times as fast | Lateen, MB | official, MB |");
     println!("|---|---|---|---|---|---|");
@@ -151,8 +158,8 @@ fn cliffs(folder: &Path, only: &str, sides: &mut Sides) -> anyhow::Result<()> {
             }
             let (files, _) = cliff.files(*n)?;
             let question = match cliff.expression() {
-                Some(path) => side::Question::Value(path.to_owned()),
-                None => side::Question::Value(String::new()),
+                Some(path) => Question::Value(path.to_owned()),
+                None => Question::Value(String::new()),
             };
             let asked = Asked { files, question };
             let mine = if mine_over { Ran::Skipped } else { sides.0.ask(&asked)? };

@@ -2,13 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::side::{Asked, Question, Side};
-use crate::{Sides, point, points};
+use crate::sized::{Program, lines};
 
-/// A name, sizes, and the text of a size.
-type Program = (&'static str, [usize; 3], fn(usize) -> String);
-
-const PROGRAMS: &[Program] = &[
+pub(crate) const PROGRAMS: &[Program] = &[
     ("conflicts", [1_000, 4_000, 16_000], |n| {
         lines("a: [string]: int\n", n, |at| format!("a: f{at}: \"x{at}\""))
     }),
@@ -37,26 +33,3 @@ const PROGRAMS: &[Program] = &[
         text
     }),
 ];
-
-fn lines(first: &str, count: usize, line: impl Fn(usize) -> String) -> String {
-    let mut text = first.to_owned();
-    for at in 0..count {
-        let _ = writeln!(text, "{}", line(at));
-    }
-    text
-}
-
-/// Asks both sides for their errors, and prints how long that took.
-pub(crate) fn compare(sides: &mut Sides) -> anyhow::Result<()> {
-    points("wrong");
-    for (name, sizes, text) in PROGRAMS {
-        for n in *sizes {
-            let files = vec![("x.cue".to_owned(), text(n))];
-            let asked = Asked { files, question: Question::Errors };
-            let (mine, other) = (sides.0.ask(&asked)?, sides.1.ask(&asked)?);
-            point(name, n as u64, &mine, &other);
-        }
-    }
-    println!();
-    Ok(())
-}
