@@ -237,7 +237,7 @@ const MEMBERS: &[Member] = &[
     float!("Cosh", cephes::cosh),
     float!("Sqrt", libm::sqrt),
     float!("Tan", cephes::tan),
-    float!("Tanh", libm::tanh),
+    float!("Tanh", cephes::tanh),
 ];
 
 /// An arithmetic error as that of a call.
