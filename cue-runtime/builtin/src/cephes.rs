@@ -4,7 +4,7 @@
 
 #![allow(clippy::excessive_precision, reason = "coefficients are as they were published")]
 
-use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, LOG2_E, PI};
 
 /// The value of a polynomial, its highest coefficient first.
 fn polynomial(x: f64, coefficients: &[f64]) -> f64 {
@@ -182,7 +182,7 @@ fn exp(x: f64) -> f64 {
     if !(-700.0..=709.782_712_893_384).contains(&x) {
         return libm::exp(x);
     }
-    let power = libm::rint(x * std::f64::consts::LOG2_E);
+    let power = libm::rint(x * LOG2_E);
     let left = libm::fma(-power, LOW, libm::fma(-power, HIGH, x)) / 16.0;
     let mut factorial = 40_320.0;
     let mut series = 1.0 / factorial;

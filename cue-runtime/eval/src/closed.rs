@@ -3,7 +3,7 @@
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::{FEW_COUNTED, Groups, Order};
-use crate::heap::{COUNTS, Closed, Conjunct, FaultId, Rest, Source, State, VertexId};
+use crate::heap::{COUNTS, Closed, Closing, Conjunct, FaultId, Rest, Source, State, VertexId};
 use crate::longer::LENGTHS;
 use crate::program::{At, Code, Label, LabelKind, Presence};
 
@@ -137,8 +137,7 @@ impl Evaluator {
         }
         self.lift_literals(id);
         let closing = self.heap.get(id).closing.iter();
-        let closing = closing.filter(|it| it.holds() && self.closes(it.group));
-        let closing = closing.filter(|it| !self.of_parent(id, it.group));
+        let closing = closing.filter(|it| self.closes_here(id, it));
         let closing: Vec<u32> = closing.map(|it| it.group).collect();
         // More may come while it is not complete: it is asked for what the fields have.
         let count = if open && !closing.is_empty() { self.heap.get(id).arcs.len() } else { 0 };
@@ -191,8 +190,7 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let arc = &vertex.arcs[index];
         let label = arc.label;
-        if self.counts_for(&arc.groups, group, order) || self.opened_beside(id, group, &arc.groups)
-        {
+        if self.has_place(id, &arc.groups, group, order) {
             return true;
         }
         let patterns = vertex.patterns.clone();
@@ -341,6 +339,16 @@ impl Evaluator {
             })
     }
 
+    /// Whether a group refuses fields of a vertex which it does not name.
+    pub(crate) fn closes_here(&self, id: VertexId, closing: &Closing) -> bool {
+        closing.holds() && self.closes(closing.group) && !self.of_parent(id, closing.group)
+    }
+
+    /// Whether a group has a place for a field with these marks, but by a pattern.
+    pub(crate) fn has_place(&self, id: VertexId, marks: &Groups, group: u32, order: Order) -> bool {
+        self.counts_for(marks, group, order) || self.opened_beside(id, group, marks)
+    }
+
     /// Whether what has these marks is vouched for in a group: by the group itself, or because it
     /// stands beside what the group closes.
     pub(crate) fn counts_for(&self, marks: &Groups, group: u32, order: Order) -> bool {
@@ -399,7 +407,7 @@ impl Evaluator {
 
     /// Whether `...` stands beside an embedding that a group is of, and what has these marks is not
     /// in that embedding.
-    pub(crate) fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
+    fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
         let Some(marks) = self.joined.get(&group) else { return false };
         let outside =
             |mark: &u32| self.homes.get(mark).is_none_or(|literal| !field.contains(literal));

@@ -76,14 +76,14 @@ impl Evaluator {
         if self.ways.of == Some(self.stands_at(id)) {
             return self.choose_first(id, disjunctions);
         }
-        let results = results(disjunctions);
-        if results <= FEW {
+        let count = results(disjunctions);
+        if count <= FEW {
             return self.choose_among(id, disjunctions, None);
         }
         let shortcuts = self.shortcuts(id, disjunctions);
         let waits = self.choose_among(id, disjunctions, Some(shortcuts));
         let fails = self.heap.get(id).fault.is_some() && self.spent.is_none();
-        if fails && waits.is_none() && results <= MOST_TOLD {
+        if fails && waits.is_none() && count <= MOST_TOLD {
             self.heap.get_mut(id).fault = None;
             return self.choose_among(id, disjunctions, None);
         }
@@ -442,10 +442,9 @@ impl Evaluator {
             let conjuncts = &self.heap.get(vertex).conjuncts;
             let many = self.shortcuts_at(id).is_some();
             let plain = |it: &Conjunct| match it.source() {
-                Source::Expr(expr, _) if many => self.names_nothing(expr),
+                _ if many => self.is_of_literals(it),
                 Source::Expr(expr, _) => self.program.code(expr).is_tag(),
-                Source::Data(_) => many,
-                Source::Vertex(_) => false,
+                Source::Data(_) | Source::Vertex(_) => false,
             };
             if presence != Presence::Member || conjuncts.len() < 2 || !conjuncts.iter().all(plain) {
                 continue;

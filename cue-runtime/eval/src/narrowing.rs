@@ -4,7 +4,7 @@
 
 use cue_map::Map;
 
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::Kinds;
 use crate::evaluator::Evaluator;
 use crate::heap::{Conjunct, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
@@ -172,37 +172,19 @@ impl Evaluator {
             else {
                 return false;
             };
-            let wanted = self.program.code(*value);
-            if *presence == Presence::Optional || !wanted.is_tag() {
+            if *presence == Presence::Optional {
                 return false;
             }
             let arc = self.heap.arc(id, *label).filter(|it| it.presence == Presence::Member);
             let Some(arc) = arc else { return false };
             self.heap.get(arc.vertex).conjuncts.iter().any(|it| match it.source() {
-                Source::Expr(expr, _) => tags_differ(self.program.code(expr), wanted),
-                Source::Data(datum) => differs(self.heap.data(datum), wanted),
+                Source::Expr(expr, _) => self.program.exclude(expr, *value),
+                Source::Data(datum) => {
+                    self.program.admits(*value, self.heap.data(datum)) == Some(false)
+                }
                 Source::Vertex(_) => false,
             })
         })
-    }
-}
-
-/// Whether two values as they are written are scalars or types that exclude each other.
-fn tags_differ(one: &Code, other: &Code) -> bool {
-    match (one, other) {
-        (Code::Scalar(one), other) => differs(one, other),
-        (Code::Type(..), Code::Scalar(other)) => differs(other, one),
-        (Code::Type(one, _), Code::Type(other, _)) => !one.meets(*other),
-        _ => false,
-    }
-}
-
-/// Whether a scalar is not what is written, be that another scalar or a type.
-fn differs(datum: &Datum, written: &Code) -> bool {
-    match written {
-        Code::Scalar(it) => !crate::compare::same(datum, it),
-        Code::Type(kinds, _) => !kinds.meets(crate::compare::kinds(datum)),
-        _ => false,
     }
 }
 

@@ -181,6 +181,13 @@ pub(crate) enum Declaration {
     Open,
 }
 
+impl Declaration {
+    /// Whether it says nothing but of fields: neither another value nor a comprehension comes with it.
+    pub(crate) fn is_of_fields(&self) -> bool {
+        !matches!(self, Declaration::Embed(_) | Declaration::Comprehension(_))
+    }
+}
+
 /// A `let` among declarations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LetCode {
@@ -358,6 +365,16 @@ impl Program {
             _ => return None,
         };
         Some(same)
+    }
+
+    /// Whether two expressions are scalars or types that exclude each other.
+    pub(crate) fn exclude(&self, left: ExprId, right: ExprId) -> bool {
+        match (self.code(left), self.code(right)) {
+            (Code::Scalar(datum), _) => self.admits(right, datum) == Some(false),
+            (_, Code::Scalar(datum)) => self.admits(left, datum) == Some(false),
+            (Code::Type(left, _), Code::Type(right, _)) => !left.meets(*right),
+            _ => false,
+        }
     }
 
     /// `*null | _`, the third expression of every program.

@@ -195,28 +195,20 @@ impl Evaluator {
     /// of: no further choice helps. Looked for where choices are many only.
     pub(crate) fn refuses_already(&self, id: VertexId, left: &[Disjunction]) -> bool {
         let vertex = self.heap.get(id);
-        if self.shortcuts_at(id).is_none() || vertex.picks.is_empty() || vertex.closing.is_empty() {
+        if self.shortcuts_at(id).is_none() || vertex.picks.is_empty() || !vertex.patterns.is_empty()
+        {
             return false;
         }
         let may_name = |group: u32| {
             let mut sources = left.iter().flat_map(|it| &it.sources);
             sources.any(|it| self.counts_for(&it.groups, group, it.groups.order()))
         };
-        let holds = |it: &&Closing| {
-            it.holds()
-                && self.closes(it.group)
-                && !self.of_parent(id, it.group)
-                && vertex.patterns.is_empty()
-                && !may_name(it.group)
-        };
+        let holds = |it: &&Closing| self.closes_here(id, it) && !may_name(it.group);
         let closing: SmallVec<[u32; 4]> =
             vertex.closing.iter().filter(holds).map(|it| it.group).collect();
         let refused = |arc: &ArcEntry| {
             let order = arc.groups.order();
-            closing.iter().any(|it| {
-                !self.counts_for(&arc.groups, *it, order)
-                    && !self.opened_beside(id, *it, &arc.groups)
-            })
+            closing.iter().any(|it| !self.has_place(id, &arc.groups, *it, order))
         };
         !closing.is_empty()
             && vertex.arcs.iter().any(|it| self.is_there_for_good(it) && refused(it))
@@ -250,10 +242,8 @@ impl Evaluator {
     pub(crate) fn has_no_choice(&self, expr: ExprId) -> bool {
         match self.program.code(expr) {
             Code::Struct(literal) => {
-                let field = |it: &Declaration| {
-                    !matches!(it, Declaration::Embed(_) | Declaration::Comprehension(_))
-                };
-                self.program.structs[*literal as usize].declarations.iter().all(field)
+                let all = &self.program.structs[*literal as usize].declarations;
+                all.iter().all(Declaration::is_of_fields)
             }
             Code::List(_) | Code::Bound(..) | Code::Top => true,
             code => code.is_tag(),
@@ -261,7 +251,7 @@ impl Evaluator {
     }
 
     /// Whether an expression is a literal in which no name is looked up.
-    pub(crate) fn names_nothing(&self, expr: ExprId) -> bool {
+    fn names_nothing(&self, expr: ExprId) -> bool {
         let mut open = vec![expr];
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
@@ -356,14 +346,19 @@ impl Evaluator {
     /// Whether a vertex, as far as it is known, is a scalar or a struct of fields in which no name is looked up.
     fn is_literal(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
-        let written = |it: &Conjunct| match it.source() {
+        let mut fields = vertex.arcs.iter().map(|it| self.heap.get(it.vertex));
+        !vertex.is_list
+            && vertex.fault.is_none()
+            && fields.all(|it| it.conjuncts.iter().all(|it| self.is_of_literals(it)))
+    }
+
+    /// Whether a conjunct is data, or a literal in which no name is looked up.
+    pub(crate) fn is_of_literals(&self, conjunct: &Conjunct) -> bool {
+        match conjunct.source() {
             Source::Expr(expr, _) => self.names_nothing(expr),
             Source::Data(_) => true,
             Source::Vertex(_) => false,
-        };
-        !vertex.is_list
-            && vertex.fault.is_none()
-            && vertex.arcs.iter().all(|it| self.heap.get(it.vertex).conjuncts.iter().all(written))
+        }
     }
 
     /// Whether two of these are the same but for what is chosen further.

@@ -283,9 +283,7 @@ impl Evaluator {
         }
         if work.disjunctions.len() > 1 && !self.heap.get(id).picks.is_empty() {
             self.leave_copies(id, &mut work.disjunctions);
-        }
-        // What an alternative brings is chosen before what comes after the one it is of (D-7).
-        if work.disjunctions.len() > 1 && !self.heap.get(id).picks.is_empty() {
+            // What an alternative brings is chosen before what comes after the one it is of (D-7).
             let rest = &self.ways.rest;
             let place = |it: &Disjunction| rest.iter().position(|after| *after == it.expr);
             cue_sort::by_key(&mut work.disjunctions, |it| place(it).map_or(0, |at| at + 1));

@@ -101,11 +101,11 @@ impl Evaluator {
             Code::Disjoin(alternatives) => alternatives.iter().all(|it| !it.1),
             _ => false,
         };
-        let fields =
-            |it: &Declaration| !matches!(it, Declaration::Embed(_) | Declaration::Comprehension(_));
         let structs = |of: &Disjunction| {
             let mut all = self.alternatives(of);
-            all.all(|it| self.declarations(it, of).is_some_and(|it| it.iter().all(fields)))
+            all.all(|it| {
+                self.declarations(it, of).is_some_and(|it| it.iter().all(Declaration::is_of_fields))
+            })
         };
         results(disjunctions) > FEW_UNMARKED
             && !self.tried_all.contains(&id.number())
