@@ -129,7 +129,16 @@ impl Evaluator {
             && disjunctions
                 .iter()
                 .all(|of| self.alternatives(of).all(|it| self.is_closed_to_more(it)));
-        let closing = written.then(|| self.closing_it(id));
+        let closing = self.closing_it(id, disjunctions);
+        let open = written && closing.is_empty();
+        // One that a single disjunction belongs to tells nothing apart: it allows what is taken of that.
+        let single = |it: &u32| {
+            let of = |of: &&Disjunction| of.sources.iter().any(|from| from.groups.contains(it));
+            let own = self.heap.get(id).closing.iter().any(|own| own.group == *it);
+            !own && disjunctions.iter().filter(of).take(2).count() < 2
+        };
+        let closing: Vec<u32> = closing.into_iter().filter(|it| !single(it)).collect();
+        let closing = written.then_some(closing);
         let mut numbers: Map<Said<'_>, Class> = Map::default();
         let mut classes = Vec::with_capacity(disjunctions.len());
         let mut made: Class = 0;
@@ -149,7 +158,7 @@ impl Evaluator {
             true => Shortcuts::new(self.heap.get(id).picks.len(), classes),
             false => Shortcuts::default(),
         };
-        Shortcuts { open: closing.is_some_and(|it| it.is_empty()), ..shortcuts }
+        Shortcuts { open, ..shortcuts }
     }
 
     /// What an alternative says; none if it may say something else at each place.
@@ -185,10 +194,15 @@ impl Evaluator {
         Some(Said { env, file: at.source, text, marked, part_of })
     }
 
-    /// The groups that close a value as far as it is known.
-    fn closing_it(&self, id: VertexId) -> Vec<u32> {
-        let closing = self.heap.get(id).closing.iter().map(|it| it.group);
-        closing.filter(|it| self.closes(*it)).collect()
+    /// The groups that close a value as far as it is known, and with what is chosen for it.
+    fn closing_it(&self, id: VertexId, disjunctions: &[Disjunction]) -> Vec<u32> {
+        let own = self.heap.get(id).closing.iter().map(|it| it.group);
+        let sources = disjunctions.iter().flat_map(|it| &it.sources);
+        let chosen = sources.flat_map(|it| it.groups.iter().copied());
+        let mut all: Vec<u32> = own.chain(chosen).filter(|it| self.closes(*it)).collect();
+        cue_sort::ascending(&mut all);
+        all.dedup();
+        all
     }
 
     /// Whether a vertex has a field already that a closed struct refuses which nothing that is left to try is a part

@@ -306,6 +306,14 @@ fn disjunctions_that_say_the_same_do_not_multiply() {
     let closed = joined("", &|at| format!("#d{at}: {{a?: int}} | {{c: string}}"), "\n");
     let text = closed + &joined("\nout: ", &|at| format!("#d{at}"), " & ");
     assert_eq!(sound_and_alternatives(&text, "out", 60_000), (Vec::new(), Some(2)));
+    // What is closed by less is another value, though it has the same fields.
+    let all = "{c: string} | {b?: int} | {b: int, c?: string}";
+    for count in [3, 4, 20] {
+        let lines: Vec<String> = (0..count).map(|at| format!("#d{at}: {all}")).collect();
+        let names: Vec<String> = (0..count).map(|at| format!("#d{at}")).collect();
+        let text = format!("{}\nout: {}", lines.join("\n"), names.join(" & "));
+        assert_eq!(sound_and_alternatives(&text, "out", 60_000), (Vec::new(), Some(4)), "{count}");
+    }
 }
 
 #[test]
