@@ -45,8 +45,14 @@ pub(crate) enum Mark {
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
         let picks = &self.heap.get(id).picks;
+        if picks.is_empty() {
+            return None;
+        }
         let exact = picks.iter().find(|it| it.0 == expr);
-        let found = exact.or_else(|| picks.iter().find(|it| self.program.says_same(it.0, expr)));
+        let found = exact.or_else(|| {
+            let first = self.program.first_choice(expr)?;
+            picks.iter().find(|it| self.program.first_choice(it.0) == Some(first))
+        });
         found.map(|it| it.1 as usize)
     }
 

@@ -7,14 +7,16 @@ pub use cue_syntax::ast::At;
 use thin_vec::ThinVec;
 
 use crate::bodies::Body;
-use crate::builtin::{Datum, Kinds};
+use crate::builtin::Datum;
 use crate::labels::Labels;
 use crate::sources::{Package, SourceText};
 use crate::value::path::Selector;
 
+mod choices;
 mod code;
 mod plain;
 
+pub(crate) use self::choices::Choices;
 pub(crate) use self::code::{
     Arithmetic, Callee, Code, Interpolated, PartCode, Plain, Quotes, TypeName,
 };
@@ -280,6 +282,8 @@ pub struct Program {
     pub(crate) places: Vec<At>,
     /// Which are data, and how high.
     pub(crate) heights: Vec<Height>,
+    /// Which are disjunctions that say the same.
+    pub(crate) choices: Choices,
     pub(crate) structs: Vec<StructLiteral>,
     pub(crate) comprehensions: Vec<ComprehensionCode>,
     pub(crate) notes: Vec<Notes>,
@@ -295,43 +299,13 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
+    /// The same of alternatives.
+    pub(crate) outward: Map<ExprId, u32>,
     /// The literals that stand for builtin packages, where these are named as values, and how messages name them.
     pub(crate) named_packages: Map<ExprId, String>,
 }
 
 impl Program {
-    /// Whether two disjunctions are of the same scalars and types in the same order, and each of these excludes
-    /// the others: together they are what each of them is.
-    pub(crate) fn says_same(&self, left: ExprId, right: ExprId) -> bool {
-        let (Code::Disjoin(left), Code::Disjoin(right)) = (self.code(left), self.code(right))
-        else {
-            return false;
-        };
-        left.len() == right.len()
-            && left
-                .iter()
-                .zip(right.iter())
-                .all(|(left, right)| left.1 == right.1 && self.says_same_scalar(left.0, right.0))
-            && self.types_exclude(left)
-    }
-
-    /// Whether no type among scalars and types has another one of them in it.
-    fn types_exclude(&self, all: &[(ExprId, bool)]) -> bool {
-        let mut scalars = Kinds::BOTTOM;
-        let mut types = Kinds::BOTTOM;
-        for (expr, _) in all {
-            match self.code(*expr) {
-                Code::Scalar(datum) => {
-                    scalars = scalars.or(crate::compare::kinds(datum));
-                }
-                Code::Type(kinds, _) if types.meets(*kinds) => return false,
-                Code::Type(kinds, _) => types = types.or(*kinds),
-                _ => return false,
-            }
-        }
-        !types.meets(scalars)
-    }
-
     /// The alternative of that number of a disjunction.
     pub(crate) fn alternative(&self, (expr, pick): (ExprId, u32)) -> Option<ExprId> {
         match self.code(expr) {
@@ -387,6 +361,7 @@ impl Program {
             codes: Vec::new(),
             places: Vec::new(),
             heights: Vec::new(),
+            choices: Choices::default(),
             structs: Vec::new(),
             comprehensions: Vec::new(),
             // The first is that of declarations without any.
@@ -398,6 +373,7 @@ impl Program {
             filled: Vec::new(),
             lenient: false,
             lifts: Map::default(),
+            outward: Map::default(),
             named_packages: Map::default(),
         };
         // These stand nowhere.
@@ -424,7 +400,9 @@ impl Program {
         self.heights.push(self.height(&code));
         self.codes.push(code);
         self.places.push(at);
-        ExprId::at(place)
+        let id = ExprId::at(place);
+        self.note_choice(id);
+        id
     }
 
     /// Makes room for about so many expressions: growing would take that of half as many again.

@@ -2,17 +2,19 @@
 //! is found is taken, not what that is made of, which would have every alternative tried again for
 //! everybody who refers to it.
 
-use crate::builtin::Datum;
+use crate::builtin::{Datum, Kinds};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    Choice, Conjunct, Cycle, EnvId, Scalar, ScalarId, Source, State, Vertex, VertexId,
+    Choice, Conjunct, Cycle, EnvId, Scalar, ScalarId, Source, State, Test, Vertex, VertexId,
 };
-use crate::program::{Code, ExprId};
+use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
 enum Settled {
     Scalar(ScalarId, u32),
     Choice,
+    /// Types and bounds of what is no struct and no list.
+    Kinds,
     /// A struct or a list.
     Whole,
 }
@@ -25,7 +27,8 @@ impl Evaluator {
         let [conjunct] = vertex.conjuncts.as_slice() else { return false };
         let Source::Expr(expr, env) = conjunct.source() else { return false };
         let path = self.is_path(expr);
-        let bare = conjunct.cycle == Cycle::None && conjunct.close_as.is_none();
+        let cycle = conjunct.cycle;
+        let bare = cycle <= Cycle::Optional && conjunct.close_as.is_none();
         if !path || !bare || !is_untouched(vertex) {
             return false;
         }
@@ -53,21 +56,24 @@ impl Evaluator {
         }
         let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
         match settled {
-            Settled::Whole => return idle && self.share_with(id, target),
+            Settled::Whole => return idle && cycle == Cycle::None && self.share_with(id, target),
             Settled::Scalar(scalar, scalar_via) => {
                 let via = self.heap.cross(via, self.program.at(expr));
                 let via = self.heap.join(via, scalar_via);
                 self.take_scalar(id, Scalar::Known(scalar), via);
             }
-            Settled::Choice => {
+            Settled::Choice | Settled::Kinds => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
-                let choice = from.choice.clone();
+                let (choice, tests) = (from.choice.clone(), from.tests.clone());
                 let narrowed = (from.narrowed != 0).then(|| self.narrowed(target));
                 let vertex = self.heap.get_mut(id);
                 (vertex.kinds, vertex.constrained) = (kinds, constrained);
                 if choice.is_some() {
                     vertex.choice = choice;
+                }
+                if !tests.is_empty() {
+                    vertex.tests = tests;
                 }
                 if let Some(narrowed) = narrowed {
                     self.note_narrowed(id, narrowed);
@@ -106,7 +112,7 @@ impl Evaluator {
     pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(ScalarId, u32)> {
         match self.settled(id)? {
             Settled::Scalar(scalar, via) => Some((scalar, via)),
-            Settled::Choice | Settled::Whole => None,
+            Settled::Choice | Settled::Kinds | Settled::Whole => None,
         }
     }
 
@@ -119,6 +125,7 @@ impl Evaluator {
         let settled = match (&vertex.scalar, &vertex.choice) {
             (Some(scalar), None) if bare => Settled::Scalar(*scalar, vertex.scalar_via),
             (None, Some(choice)) if bare && self.is_of_scalars(vertex, choice) => Settled::Choice,
+            (None, None) if bare && is_of_kinds(vertex) => Settled::Kinds,
             (None, None) if vertex.is_struct || vertex.is_list => Settled::Whole,
             _ => return None,
         };
@@ -165,6 +172,15 @@ impl Evaluator {
         };
         self.heap.get(id).conjuncts.iter().all(plain)
     }
+}
+
+/// Whether something says which kinds a vertex is of, none of them with fields or elements.
+fn is_of_kinds(vertex: &Vertex) -> bool {
+    let plain = |it: &(Test, At)| matches!(it.0, Test::Bound(..) | Test::Range(_));
+    vertex.constrained
+        && !vertex.kinds.meets(Kinds::STRUCT.or(Kinds::LIST))
+        && vertex.patterns.is_empty()
+        && vertex.tests.iter().all(plain)
 }
 
 fn is_untouched(vertex: &Vertex) -> bool {

@@ -105,8 +105,9 @@ fn is_copy(copies: &[(ExprId, Vec<ExprId>)], expr: ExprId) -> bool {
 /// What an alternative says, and what it says that of.
 #[derive(PartialEq, Eq, Hash)]
 struct Said<'a> {
-    /// Where the names in it are looked up, if there are any.
-    env: Option<EnvId>,
+    /// In how many environments around it no name is looked up, and the one after these; none where there are no
+    /// names.
+    env: Option<(u32, EnvId)>,
     file: u32,
     text: &'a str,
     marked: bool,
@@ -173,11 +174,13 @@ impl Evaluator {
         let source = self.program.sources.get(at.source as usize)?;
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
         let names = !self.names_nothing(expr);
+        let up = self.program.outward.get(&expr).copied().unwrap_or(0);
         let mut env = None;
         let mut part_of = SmallVec::new();
         for conjunct in &of.sources {
             let Source::Expr(_, within) = conjunct.source() else { return None };
-            let same = !names || env.replace(within).is_none_or(|it| it == within);
+            let outside = (up, self.env_up(within, up));
+            let same = !names || env.replace(outside).is_none_or(|it| it == outside);
             if !same || conjunct.cycle == Cycle::Cyclic || conjunct.is_computed() {
                 return None;
             }

@@ -202,8 +202,9 @@ impl Work {
     /// A disjunction counts once, for however many closing values it comes, and so do those that say
     /// the same.
     pub(crate) fn disjoin(&mut self, disjunction: Disjunction, program: &Program) {
+        let first = program.first_choice(disjunction.expr);
         let same = |it: &Disjunction| {
-            it.expr == disjunction.expr || program.says_same(it.expr, disjunction.expr)
+            it.expr == disjunction.expr || first.is_some() && program.first_choice(it.expr) == first
         };
         match self.disjunctions.iter_mut().find(|it| same(it)) {
             Some(known) => known.sources.extend(disjunction.sources),

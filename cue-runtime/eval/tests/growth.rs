@@ -317,6 +317,39 @@ fn disjunctions_that_say_the_same_do_not_multiply() {
 }
 
 #[test]
+fn what_says_the_same_in_each_of_many_literals_does_not_multiply() {
+    let times = |literal: &str| vec![literal; 100].join(" & ");
+    let marked = "{d: *false | bool, s: *close({url: string}) | close({secret: {name: string}})}";
+    let text = format!("p: {}\np: s: secret: name: \"n\"", times(marked));
+    assert_eq!(value(&text, "p", 2_000), r#"{"d":false,"s":{"secret":{"name":"n"}}}"#);
+    let list = format!("#L: {}\n", times("{v: int, next: null | #L}"));
+    let text = list + "out: #L & {v: 1, next: {v: 2, next: null}}";
+    assert_eq!(value(&text, "out", 2_000), r#"{"v":1,"next":{"v":2,"next":null}}"#);
+    // A name that stands for something else in each does.
+    let mut text: String = (0..8).map(|at| format!("y{at}: {{n: {at}, a: n | 9}}\n")).collect();
+    text.push_str("out: y0.a & y1.a & y2.a & y3.a & y4.a & y5.a & y6.a & y7.a");
+    assert_eq!(value(&text, "out", 10_000), "9");
+}
+
+#[test]
+fn a_chain_of_types_is_followed_link_by_link() {
+    const LINKS: u64 = 20_000;
+    let links = |it: &str, count: usize| -> String {
+        let names = (1..count).map(|at| format!("a{at}: a{}\n", at - 1));
+        format!("a0: {it}\n{}out: a{}\n", names.collect::<String>(), count - 1)
+    };
+    for given in ["int", ">=0 & <=10", "int | string"] {
+        for text in [
+            format!("#D: {{{}}}\nx: #D & {{out: 1}}", links(given, 400)),
+            format!("#D: [...{{{}}}]\nx: #D & [{{out: 1}}]", links(given, 400)),
+        ] {
+            let got = sound_and_alternatives(&text, "x", LINKS);
+            assert_eq!(got, (Vec::new(), None), "{given}");
+        }
+    }
+}
+
+#[test]
 fn thousands_of_alternatives_are_not_compared_with_each_other() {
     let alternatives = |count: usize| {
         let all: Vec<String> = (0..count).map(|it| format!("\"v{}\"", it % (count - 1))).collect();

@@ -153,11 +153,11 @@ impl Compiler<'_> {
                 self.disjuncts(right, all);
             }
             ExprKind::Unary(Unary::Default, inner) => {
-                let inner = self.expr(unmarked(inner));
+                let inner = self.alternative(unmarked(inner));
                 all.push((inner, true));
             }
             _ => {
-                let inner = self.expr(expr);
+                let inner = self.alternative(expr);
                 all.push((inner, false));
             }
         }

@@ -370,21 +370,38 @@ impl Compiler<'_> {
 
     /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
     fn base(&mut self, operand: &mut Expr) -> ExprId {
-        let before = std::mem::take(&mut self.reached);
-        let id = self.expr(operand);
-        let here = self.scopes.environments() as usize;
+        let (id, up) = self.reaching(operand);
         let code = self.program.code(id);
         let made = matches!(code, Code::Unify(..) | Code::Struct(_) | Code::Disjoin(_));
-        if made && (1..128).contains(&here) {
+        if made && up > 0 {
+            self.program.lifts.insert(id, up);
+        }
+        id
+    }
+
+    /// An alternative of a disjunction; notes the same.
+    fn alternative(&mut self, expr: &mut Expr) -> ExprId {
+        let (id, up) = self.reaching(expr);
+        let code = self.program.code(id);
+        if up > 0 && !code.is_tag() && !matches!(code, Code::Top) {
+            self.program.outward.insert(id, up);
+        }
+        id
+    }
+
+    /// An expression, and in how many environments around it it depends on nothing.
+    fn reaching(&mut self, expr: &mut Expr) -> (ExprId, u32) {
+        let before = std::mem::take(&mut self.reached);
+        let id = self.expr(expr);
+        let here = self.scopes.environments() as usize;
+        let mut up = 0;
+        if (1..128).contains(&here) {
             let outside = self.reached & (u128::MAX >> (128 - here));
             let nearest = outside.checked_ilog2().unwrap_or(0);
-            let up = here as u32 - 1 - nearest;
-            if up > 0 {
-                self.program.lifts.insert(id, up);
-            }
+            up = here as u32 - 1 - nearest;
         }
         self.reached |= before;
-        id
+        (id, up)
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {
