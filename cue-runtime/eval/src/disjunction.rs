@@ -10,7 +10,6 @@ use crate::heap::{
 };
 use crate::marks::{Mark as Weight, Outcome, Ways};
 use crate::program::{Code, ExprId, Label, Presence};
-use crate::shortcuts::Shortcuts;
 use crate::untried::results;
 use crate::work::Work;
 
@@ -30,7 +29,7 @@ const MOST_UNDECIDED: usize = 3;
 pub(crate) type Place = (Option<VertexId>, Option<Label>);
 
 /// As many results are all tried: then each that fails says why.
-const FEW: usize = 64;
+const FEW: usize = 8;
 
 /// The same if all of them fail.
 const MOST_TOLD: usize = 4_096;
@@ -80,34 +79,54 @@ impl Evaluator {
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
         if self.ways.of == Some(self.stands_at(id)) {
+            return self.choose_further(id, disjunctions);
+        }
+        let mut ways = Ways::new(self.stands_at(id));
+        ways.wanted = self.heap.get(id).picks.is_empty() && self.weighs(disjunctions);
+        let around = std::mem::replace(&mut self.ways, ways);
+        let waits = self.choose_further(id, disjunctions);
+        self.ways = around;
+        waits
+    }
+
+    /// The same for a value with some alternatives, which may have brought more disjunctions.
+    fn choose_further(
+        &mut self,
+        id: VertexId,
+        disjunctions: &[Disjunction],
+    ) -> Option<(FaultId, VertexId)> {
+        let count = results(disjunctions);
+        let looked_at = self.ways.in_full
+            || self.ways.shortcuts.as_ref().is_some_and(|it| it.covers(disjunctions));
+        if count <= FEW || looked_at {
             return self.choose_first(id, disjunctions);
         }
-        let count = results(disjunctions);
-        if count <= FEW {
-            return self.choose_among(id, disjunctions, None);
-        }
-        let shortcuts = self.shortcuts(id, disjunctions);
-        let waits = self.choose_among(id, disjunctions, Some(shortcuts));
+        let mut shortcuts = self.shortcuts(id, disjunctions);
+        shortcuts.add_copies(self.ways.shortcuts.as_ref());
+        let around = self.ways.shortcuts.replace(shortcuts);
+        let waits = self.choose_of(id, disjunctions);
+        self.ways.shortcuts = around;
         let fails = self.heap.get(id).fault.is_some() && self.spent.is_none();
         if fails && waits.is_none() && count <= MOST_TOLD {
             self.heap.get_mut(id).fault = None;
-            return self.choose_among(id, disjunctions, None);
+            let around = self.ways.shortcuts.take();
+            self.ways.in_full = true;
+            let waits = self.choose_first(id, disjunctions);
+            self.ways.in_full = false;
+            self.ways.shortcuts = around;
+            return waits;
         }
         waits
     }
 
-    fn choose_among(
+    /// Of the disjunctions those that are to be tried.
+    fn choose_of(
         &mut self,
         id: VertexId,
         disjunctions: &[Disjunction],
-        shortcuts: Option<Shortcuts>,
     ) -> Option<(FaultId, VertexId)> {
-        let tried = shortcuts.as_ref().and_then(|it| it.tried_of(disjunctions));
-        let mut ways = Ways::new(self.stands_at(id), shortcuts);
-        ways.wanted = self.heap.get(id).picks.is_empty() && self.weighs(disjunctions);
-        let around = std::mem::replace(&mut self.ways, ways);
+        let tried = self.ways.shortcuts.as_ref().and_then(|it| it.tried_of(disjunctions));
         let waits = self.choose_first(id, tried.as_deref().unwrap_or(disjunctions));
-        self.ways = around;
         let choice = self.heap.get_mut(id).choice.as_deref_mut();
         if let Some(choice) = choice.filter(|it| tried.is_some() && !it.untried.is_empty()) {
             choice.untried = disjunctions.to_vec();

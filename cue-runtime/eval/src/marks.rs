@@ -60,12 +60,14 @@ pub(crate) struct Ways {
     found: Option<Box<Step>>,
     /// Where there are many results, how not all of them need be tried.
     pub(crate) shortcuts: Option<Shortcuts>,
+    /// All are tried, so that each that fails says why.
+    pub(crate) in_full: bool,
 }
 
 impl Ways {
     /// None are known yet.
-    pub(crate) fn new(of: Place, shortcuts: Option<Shortcuts>) -> Self {
-        Self { of: Some(of), shortcuts, ..Self::default() }
+    pub(crate) fn new(of: Place) -> Self {
+        Self { of: Some(of), ..Self::default() }
     }
 
     /// The first of these is tried; what came after the one before.

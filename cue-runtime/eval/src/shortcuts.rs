@@ -20,6 +20,8 @@ type Pick = (ExprId, u32);
 /// What is known of the combinations of many disjunctions; with no alternative in common nothing is.
 #[derive(Default)]
 pub(crate) struct Shortcuts {
+    /// The disjunctions that these are about.
+    of: Vec<ExprId>,
     /// So many alternatives were taken before.
     before: usize,
     /// The disjunctions that are tried, in this order, and the class of each alternative.
@@ -58,6 +60,22 @@ impl Shortcuts {
         let mut tried = all;
         tried.retain(|it| !is_copy(&copies, it.0));
         Self { before, tried, copies, ..Self::default() }
+    }
+
+    /// Whether they are about some disjunctions; what an alternative brings comes first.
+    pub(crate) fn covers(&self, all: &[Disjunction]) -> bool {
+        all.first().is_none_or(|it| self.of.contains(&it.expr))
+    }
+
+    /// What is taken together, besides, where these are for what an alternative brings.
+    pub(crate) fn add_copies(&mut self, around: Option<&Shortcuts>) {
+        for (first, more) in around.into_iter().flat_map(|it| &it.copies) {
+            let with = |it: &(ExprId, Vec<ExprId>)| it.0 == *first || it.1.contains(first);
+            match self.copies.iter_mut().find(|it| with(it)) {
+                Some((_, all)) => all.extend(more.iter().copied()),
+                None => self.copies.push((*first, more.clone())),
+            }
+        }
     }
 
     /// Those of some disjunctions that are tried, if these are not all.
@@ -159,7 +177,7 @@ impl Evaluator {
             true => Shortcuts::new(self.heap.get(id).picks.len(), classes),
             false => Shortcuts::default(),
         };
-        Shortcuts { open, ..shortcuts }
+        Shortcuts { open, of: disjunctions.iter().map(|it| it.expr).collect(), ..shortcuts }
     }
 
     /// What an alternative says; none if it may say something else at each place.

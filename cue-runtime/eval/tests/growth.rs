@@ -332,6 +332,15 @@ fn what_says_the_same_in_each_of_many_literals_does_not_multiply() {
 }
 
 #[test]
+fn what_an_alternative_brings_does_not_multiply() {
+    let text = format!("a: b | \"x\"\n{}", "b: *\"q\" | string\n".repeat(40));
+    assert_eq!(value(&text, "b", 2_000), r#""q""#);
+    assert_eq!(sound_and_alternatives(&text, "a", 10_000), (Vec::new(), Some(3)));
+    let text = format!("a: b | \"x\"\nb: {}", vec!["(a | \"y\")"; 40].join(" & "));
+    assert_eq!(sound_and_alternatives(&text, "b", 10_000), (Vec::new(), Some(3)));
+}
+
+#[test]
 fn a_chain_of_types_is_followed_link_by_link() {
     const LINKS: u64 = 20_000;
     let links = |it: &str, count: usize| -> String {
