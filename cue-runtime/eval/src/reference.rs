@@ -6,7 +6,9 @@ use smallvec::SmallVec;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::{FEW_COUNTED, Groups, Known};
-use crate::heap::{COUNTS, Closing, Conjunct, Cycle, Scalar, Source, State, VertexId, Way, kept};
+use crate::heap::{
+    COUNTS, Closing, Conjunct, Cycle, FaultId, Scalar, Source, State, VertexId, Way, kept,
+};
 use crate::program::{Code, Declaration, ExprId};
 use crate::thin::Thin;
 use crate::work::{Parked, Work};
@@ -145,6 +147,10 @@ impl Evaluator {
                 work.parked.push(parked);
                 continue;
             }
+            if let Some(fault) = self.cycle_on_way(parked.conjunct.way).filter(|_| encloses) {
+                self.raise_id(id, fault);
+                return true;
+            }
             if encloses || !fed || !other || !content {
                 parked.conjunct.cycle = Cycle::Cyclic;
                 work.repeats = true;
@@ -155,6 +161,22 @@ impl Evaluator {
             moved = true;
         }
         moved
+    }
+
+    /// What is wrong with a field that a conjunct has come by, if that goes round without end by itself: then so does
+    /// who refers to it, whatever else that says.
+    fn cycle_on_way(&mut self, mut way: u32) -> Option<FaultId> {
+        while way != 0 {
+            let link = self.heap.ways[way as usize - 1];
+            let target = self.unify(link.target);
+            let fault = self.heap.get(target).fault;
+            let cycles = |it: &FaultId| self.heap.faults[*it].kind == Kind::StructuralCycle;
+            if let Some(fault) = fault.filter(cycles) {
+                return Some(fault);
+            }
+            way = link.before;
+        }
+        None
     }
 
     /// Whether a conjunct is a plain reference.

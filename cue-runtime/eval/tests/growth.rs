@@ -341,6 +341,15 @@ fn what_an_alternative_brings_does_not_multiply() {
 }
 
 #[test]
+fn a_chain_from_a_field_that_goes_round_ends_at_that() {
+    let mut text = "a: b: {c0: a".to_owned();
+    for at in 1..100 {
+        let _ = write!(text, ", c{at}: c{} & {{f{at}: 0}}", at - 1);
+    }
+    assert_eq!(wrong(&format!("{text}}}"), 20_000), ["a.b.c0: structural cycle"]);
+}
+
+#[test]
 fn a_chain_of_types_is_followed_link_by_link() {
     const LINKS: u64 = 20_000;
     let links = |it: &str, count: usize| -> String {
