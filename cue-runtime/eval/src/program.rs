@@ -16,7 +16,7 @@ mod choices;
 mod code;
 mod plain;
 
-pub(crate) use self::choices::Choices;
+pub(crate) use self::choices::{Choices, Outward};
 pub(crate) use self::code::{
     Arithmetic, Callee, Code, Interpolated, PartCode, Plain, Quotes, TypeName,
 };
@@ -299,8 +299,8 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
-    /// The same of alternatives.
-    pub(crate) outward: Map<ExprId, u32>,
+    /// On which environments alternatives depend.
+    pub(crate) outward: Map<ExprId, Outward>,
     /// The literals that stand for builtin packages, where these are named as values, and how messages name them.
     pub(crate) named_packages: Map<ExprId, String>,
 }

@@ -1,15 +1,17 @@
 //! Combinations of alternatives that come to the same value: disjunctions that say the same multiply, and yet few
 //! values come of them. `A & A & A` for `A: {} | {c: string}` has eight combinations and three values (D-9).
 
-use cue_map::Map;
+use cue_map::{Map, Set};
 use smallvec::SmallVec;
 
 use crate::disjunction::Tried;
 use crate::evaluator::Evaluator;
 use crate::heap::{
-    ArcEntry, Closed, Closing, Conjunct, Cycle, Disjunction, EnvId, Source, VertexId,
+    ArcEntry, Closed, Closing, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Source, VertexId,
 };
-use crate::program::{Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Presence};
+use crate::program::{
+    Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Outward, Presence,
+};
 
 /// Alternatives that are the same have the same number.
 type Class = u32;
@@ -123,22 +125,30 @@ fn is_copy(copies: &[(ExprId, Vec<ExprId>)], expr: ExprId) -> bool {
 /// What an alternative says, and what it says that of.
 #[derive(PartialEq, Eq, Hash)]
 struct Said<'a> {
-    /// In how many environments around it no name is looked up, and the one after these; none where there are no
-    /// names.
-    env: Option<(u32, EnvId)>,
+    /// Where the names in it are looked up, if there are any.
+    names: Option<Scope>,
     file: u32,
     text: &'a str,
     marked: bool,
-    part_of: SmallVec<[PartOf<'a>; 1]>,
+    part_of: SmallVec<[PartOf; 1]>,
+}
+
+/// Where names are looked up that are the same where the text is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Scope {
+    /// As fields of a struct, whichever of its literals they are in.
+    Fields(VertexId),
+    /// So many environments out and from there on.
+    Out(u32, EnvId),
 }
 
 /// Which closing values something is a part of.
 #[derive(PartialEq, Eq, Hash)]
-enum PartOf<'a> {
+enum PartOf {
     /// Of those that close the value: all that matters where nothing else can come to close it.
     Closing(SmallVec<[u32; 2]>),
-    /// All of them, what it closes as, and what it stands beside.
-    All(&'a [u32], Option<u32>, u32),
+    /// All of them that something else is a part of, too, what it closes as, and what it stands beside.
+    All(SmallVec<[u32; 2]>, Option<u32>, u32),
 }
 
 impl Evaluator {
@@ -150,13 +160,8 @@ impl Evaluator {
                 .all(|of| self.alternatives(of).all(|it| self.is_closed_to_more(it)));
         let closing = self.closing_it(id, disjunctions);
         let open = written && closing.is_empty();
-        // One that a single disjunction belongs to tells nothing apart: it allows what is taken of that.
-        let single = |it: &u32| {
-            let of = |of: &&Disjunction| of.sources.iter().any(|from| from.groups.contains(it));
-            let own = self.heap.get(id).closing.iter().any(|own| own.group == *it);
-            !own && disjunctions.iter().filter(of).take(2).count() < 2
-        };
-        let closing: Vec<u32> = closing.into_iter().filter(|it| !single(it)).collect();
+        let alone = self.of_one_only(id, disjunctions);
+        let closing: Vec<u32> = closing.into_iter().filter(|it| !alone.contains(it)).collect();
         let closing = written.then_some(closing);
         let mut numbers: Map<Said<'_>, Class> = Map::default();
         let mut classes = Vec::with_capacity(disjunctions.len());
@@ -165,7 +170,7 @@ impl Evaluator {
             let class = |pick| {
                 let fresh = made;
                 made += 1;
-                match self.said_of(of, pick, closing.as_deref()) {
+                match self.said_of(of, pick, closing.as_deref(), &alone) {
                     Some(said) => *numbers.entry(said).or_insert(fresh),
                     None => fresh,
                 }
@@ -186,19 +191,20 @@ impl Evaluator {
         of: &'a Disjunction,
         pick: usize,
         closing: Option<&[u32]>,
+        alone: &Set<u32>,
     ) -> Option<Said<'a>> {
         let expr = self.alternatives(of).nth(pick)?;
         let at = self.program.at(expr);
         let source = self.program.sources.get(at.source as usize)?;
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
-        let names = !self.names_nothing(expr);
-        let up = self.program.outward.get(&expr).copied().unwrap_or(0);
-        let mut env = None;
+        let named = !self.names_nothing(expr);
+        let outward = self.program.outward.get(&expr).copied().unwrap_or_default();
+        let mut names = None;
         let mut part_of = SmallVec::new();
         for conjunct in &of.sources {
             let Source::Expr(_, within) = conjunct.source() else { return None };
-            let outside = (up, self.env_up(within, up));
-            let same = !names || env.replace(outside).is_none_or(|it| it == outside);
+            let scope = self.scope(within, outward);
+            let same = !named || names.replace(scope).is_none_or(|it| it == scope);
             if !same || conjunct.cycle == Cycle::Cyclic || conjunct.is_computed() {
                 return None;
             }
@@ -208,11 +214,43 @@ impl Evaluator {
                     let counts = |it: &u32| self.counts_for(&conjunct.groups, *it, order);
                     PartOf::Closing(all.iter().copied().filter(counts).collect())
                 }
-                None => PartOf::All(&conjunct.groups, conjunct.closes_as(), conjunct.beside),
+                None => {
+                    let all = conjunct.groups.iter().copied().filter(|it| !alone.contains(it));
+                    PartOf::All(all.collect(), conjunct.closes_as(), conjunct.beside)
+                }
             });
         }
         let marked = of.marks.get(pick) == Some(&true);
-        Some(Said { env, file: at.source, text, marked, part_of })
+        Some(Said { names, file: at.source, text, marked, part_of })
+    }
+
+    /// The groups that a single disjunction belongs to, and nothing else that is said of the value: these tell
+    /// nothing apart, each allows what is taken of that.
+    fn of_one_only(&self, id: VertexId, disjunctions: &[Disjunction]) -> Set<u32> {
+        // By which disjunction a group is met first, and whether it is by anything else.
+        let mut met: Map<u32, (usize, bool)> = Map::default();
+        for (at, of) in disjunctions.iter().enumerate() {
+            for group in of.sources.iter().flat_map(|it| it.groups.iter()) {
+                let by = met.entry(*group).or_insert((at, true));
+                by.1 &= by.0 == at;
+            }
+        }
+        let vertex = self.heap.get(id);
+        let others = vertex.closing.iter().map(|it| it.group);
+        for group in others.chain(vertex.arcs.iter().flat_map(|it| it.groups.iter().copied())) {
+            met.remove(&group);
+        }
+        met.iter().filter(|it| it.1.1).map(|it| *it.0).collect()
+    }
+
+    fn scope(&self, env: EnvId, outward: Outward) -> Scope {
+        let out = self.env_up(env, outward.up);
+        match self.heap.envs[out].kind {
+            EnvKind::Struct(vertex, ..) if outward.fields_there => {
+                Scope::Fields(self.follow(vertex))
+            }
+            _ => Scope::Out(outward.up, out),
+        }
     }
 
     /// The groups that close a value as far as it is known, and with what is chosen for it.
@@ -290,6 +328,8 @@ impl Evaluator {
         let mut open = vec![expr];
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
+                // The key of a field may have a name.
+                Code::Scalar(_) if self.begins_with_name(expr) => return false,
                 Code::Scalar(_) | Code::Top | Code::Bottom | Code::Type(..) => {}
                 Code::Negative(it) | Code::Positive(it) | Code::Bound(_, it) => open.push(*it),
                 Code::Unify(one, other) => open.extend([*one, *other]),
@@ -321,6 +361,15 @@ impl Evaluator {
             }
         }
         true
+    }
+
+    /// Whether what stands for a scalar begins as names do.
+    fn begins_with_name(&self, expr: ExprId) -> bool {
+        let at = self.program.at(expr);
+        let Some(source) = self.program.sources.get(at.source as usize) else { return false };
+        let text = source.text.get(at.span.start as usize..at.span.end as usize).unwrap_or("");
+        text.starts_with(|it: char| it.is_alphabetic() || it == '_' || it == '$')
+            && !matches!(text, "true" | "false" | "null")
     }
 
     /// What is taken of disjunctions with an alternative that is tried.
@@ -382,7 +431,15 @@ impl Evaluator {
     fn is_literal(&self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let mut fields = vertex.arcs.iter().map(|it| self.heap.get(it.vertex));
+        // A bound by something that is not known yet does not show.
+        let shows = |it: &Pick| match self.program.alternative(*it) {
+            Some(expr) => {
+                !matches!(self.program.code(expr), Code::Bound(..)) || self.names_nothing(expr)
+            }
+            None => false,
+        };
         !vertex.is_list
+            && vertex.picks.iter().all(shows)
             && vertex.fault.is_none()
             && fields.all(|it| it.conjuncts.iter().all(|it| self.is_of_literals(it)))
     }

@@ -332,6 +332,36 @@ fn what_says_the_same_in_each_of_many_literals_does_not_multiply() {
 }
 
 #[test]
+fn choices_between_names_in_definitions_do_not_multiply() {
+    let joined = |head: &str, what: &dyn Fn(usize) -> String, by: &str| {
+        head.to_owned() + &(0..40).map(what).collect::<Vec<_>>().join(by)
+    };
+    let choices = |of: &str, written: &str| {
+        let head = format!("#A: {{a: int{of}}}\n#B: {{b: int{of}}}\n");
+        let all = joined(&head, &|at| format!("#d{at}: {written}"), "\n");
+        all + &joined("\nout: ", &|at| format!("#d{at}"), " & ")
+    };
+    for (of, written, results) in
+        [("", "#A | #B", 2), (", ...", "#A | #B", 3), (", ...", "*#A | #B", 3)]
+    {
+        let got = sound_and_alternatives(&choices(of, written), "out", 20_000);
+        assert_eq!(got, (Vec::new(), Some(results)), "{written} {of}");
+    }
+    // A field of the value itself is one, whichever of its literals names it.
+    let text = "s: {min: *1 | int, max: *min | int}\n".repeat(40);
+    assert_eq!(value(&text, "s", 10_000), r#"{"min":1,"max":1}"#);
+    // A bound that is not known yet does not make a value the same as one without it.
+    let text = "y: int\n".to_owned() + &"out: true | >y | 1\n".repeat(8);
+    assert_eq!(sound_and_alternatives(&text, "out", 20_000), (Vec::new(), Some(2)));
+    // What its declarations call a field is not the same for each of them.
+    let keys = (0..8).map(|at| format!("s{at}: {{f{at}~(K, _): K | \"z\"}}\n"));
+    let text = format!("@experiment(aliasv2)\n{}", keys.collect::<String>());
+    let values: Vec<String> = (0..8).map(|at| format!("s{at}.f{at}")).collect();
+    let text = format!("{text}out: {}", values.join(" & "));
+    assert_eq!(value(&text, "out", 10_000), r#""z""#);
+}
+
+#[test]
 fn what_an_alternative_brings_does_not_multiply() {
     let text = format!("a: b | \"x\"\n{}", "b: *\"q\" | string\n".repeat(40));
     assert_eq!(value(&text, "b", 2_000), r#""q""#);

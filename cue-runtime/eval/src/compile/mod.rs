@@ -20,7 +20,7 @@ pub(crate) use self::names::predeclared;
 pub(crate) use self::scopes::Named;
 use self::scopes::{Imported, Scopes};
 use crate::builtin;
-use crate::program::{At, Code, ExprId, Label, LabelKind, Program};
+use crate::program::{At, Code, ExprId, Label, LabelKind, Outward, Program};
 use crate::sources::{Package, SourceText};
 
 /// Which CUE a program is written in.
@@ -105,6 +105,8 @@ pub(crate) struct Compiler<'a> {
     trying: bool,
     /// Environments that names referred to, a bit each, counted from the outermost.
     reached: u128,
+    /// Something else than a field was referred to.
+    reached_other: bool,
     /// Behind the last code that may close a value.
     closing: usize,
     /// And what embeds another value in each round of a loop.
@@ -129,6 +131,7 @@ impl<'a> Compiler<'a> {
             experiments: Experiments::default(),
             trying: false,
             reached: 0,
+            reached_other: false,
             closing: 0,
             varying: 0,
             texts: Vec::new(),
@@ -370,7 +373,7 @@ impl Compiler<'_> {
 
     /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
     fn base(&mut self, operand: &mut Expr) -> ExprId {
-        let (id, up) = self.reaching(operand);
+        let (id, Outward { up, .. }) = self.reaching(operand);
         let code = self.program.code(id);
         let made = matches!(code, Code::Unify(..) | Code::Struct(_) | Code::Disjoin(_));
         if made && up > 0 {
@@ -381,27 +384,29 @@ impl Compiler<'_> {
 
     /// An alternative of a disjunction; notes the same.
     fn alternative(&mut self, expr: &mut Expr) -> ExprId {
-        let (id, up) = self.reaching(expr);
+        let (id, outward) = self.reaching(expr);
         let code = self.program.code(id);
-        if up > 0 && !code.is_tag() && !matches!(code, Code::Top) {
-            self.program.outward.insert(id, up);
+        if !code.is_tag() && !matches!(code, Code::Top) {
+            self.program.outward.insert(id, outward);
         }
         id
     }
 
-    /// An expression, and in how many environments around it it depends on nothing.
-    fn reaching(&mut self, expr: &mut Expr) -> (ExprId, u32) {
-        let before = std::mem::take(&mut self.reached);
+    /// An expression, and which of the environments around it it depends on.
+    fn reaching(&mut self, expr: &mut Expr) -> (ExprId, Outward) {
+        let before = (std::mem::take(&mut self.reached), std::mem::take(&mut self.reached_other));
         let id = self.expr(expr);
         let here = self.scopes.environments() as usize;
-        let mut up = 0;
+        let mut outward = Outward::default();
         if (1..128).contains(&here) {
             let outside = self.reached & (u128::MAX >> (128 - here));
             let nearest = outside.checked_ilog2().unwrap_or(0);
-            up = here as u32 - 1 - nearest;
+            outward.up = here as u32 - 1 - nearest;
+            outward.fields_there = !self.reached_other && outside.count_ones() == 1;
         }
-        self.reached |= before;
-        (id, up)
+        self.reached |= before.0;
+        self.reached_other |= before.1;
+        (id, outward)
     }
 
     fn push(&mut self, code: Code, span: Span) -> ExprId {

@@ -31,8 +31,9 @@ impl Compiler<'_> {
             Meaning::Imported(Imported::Missing) => Code::Bottom,
             Meaning::Named(named) => self.named(named, up, span),
         };
-        if !matches!(code, Code::Import(_) | Code::Scalar(_)) {
+        if !matches!(code, Code::Import(_)) {
             self.reach(up);
+            self.reached_other |= !matches!(code, Code::Field { .. });
         }
         self.push(code, span)
     }
@@ -64,6 +65,7 @@ impl Compiler<'_> {
                 _ => Code::Enclosing { up },
             };
             self.reach(up);
+            self.reached_other = true;
             if !self.experiments.has(Experiment::AliasV2) {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
                 self.error(span, message);

@@ -6,6 +6,15 @@ use cue_map::{Map, Places};
 use super::{Code, ExprId, Program};
 use crate::builtin::{Datum, Kinds};
 
+/// Which environments around it an alternative depends on.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Outward {
+    /// Not on so many, the nearest ones.
+    pub(crate) up: u32,
+    /// Only on the next one, and on that for nothing but fields.
+    pub(crate) fields_there: bool,
+}
+
 /// Which say the same as an earlier one.
 #[derive(Clone, Default)]
 pub(crate) struct Choices {
