@@ -11,6 +11,9 @@ use crate::written::separate;
 /// How deep values are written.
 const DEPTH: usize = 100;
 
+/// Values that are written within each other's messages.
+const MOST_TOLD: usize = 8;
+
 /// A `let` of a struct.
 struct ShownLet {
     /// The place of the field that comes next.
@@ -30,8 +33,15 @@ enum Member {
 impl Evaluator {
     /// In few words.
     pub(crate) fn short(&mut self, id: VertexId) -> String {
+        let real = self.follow(id);
+        // What it refers to may fail with a message that has it in it.
+        if self.telling.contains(&real) || self.telling.len() > MOST_TOLD {
+            return format!("value at path '{}'", self.path(real));
+        }
+        self.telling.push(real);
         let mut out = String::new();
         self.write_short(id, &mut out, &mut Vec::new());
+        self.telling.pop();
         out
     }
 

@@ -171,6 +171,8 @@ pub(crate) struct Evaluator {
     pub(crate) early: bool,
     /// The vertex that an error is being told of, and how that error reads in values around it.
     pub(crate) failing: Option<(VertexId, String)>,
+    /// The values that are being written in few words, each for a message that another one asks for.
+    pub(crate) telling: Vec<VertexId>,
     /// The choice whose default is taken though it may still become another one, and the error if
     /// something comes of that.
     pub(crate) tentative: Option<(VertexId, FaultId)>,
@@ -289,6 +291,7 @@ impl Evaluator {
             refused: Set::default(),
             early: false,
             failing: None,
+            telling: Vec::new(),
             tentative: None,
             put_together: Vec::new(),
             failed: false,
