@@ -17,6 +17,18 @@ pub(crate) const PROGRAMS: &[Program] = &[
         let text = chosen(n, "{c: \"x\"}", |_| "{a: int} | {c: string}".to_owned());
         text.replace('d', "#d")
     }),
+    ("closed_names", [10, 50, 200], |n| {
+        let text = chosen(n, "{a: 1}", |_| "#A | #B".to_owned()).replace('d', "#d");
+        format!("#A: {{a: int}}\n#B: {{b: int}}\n{text}")
+    }),
+    ("in_literals", [10, 50, 200], |n| {
+        let literal = "{d: *false | bool, s: *close({url: string}) | close({name: string})}";
+        format!("out: {}\nout: s: name: \"n\"\n", vec![literal; n].join(" & "))
+    }),
+    ("brought", [10, 50, 200], |n| {
+        let parts = lines("", n, |_| "b: *\"q\" | string".to_owned());
+        format!("a: b | \"x\"\n{parts}out: a & \"q\"\n")
+    }),
     ("bounds_apart", [6, 9, 12], |n| {
         chosen(n, "{c: 0}", |at| format!("{{}} | {{c: int}} | {{c: <{}}}", at + 1))
     }),
