@@ -23,7 +23,12 @@ impl Evaluator {
         let mut found = None;
         let mut next = id;
         for _ in 0..MOST_SHARED {
-            let Some(target) = self.behind_one(next, Self::referred_by) else { break };
+            let Some(mut target) = self.behind_one(next, Self::referred_by) else { break };
+            // A field that a `let` is the value of has its expression all the same.
+            if !self.is_rooted(target) {
+                let field = self.referred_by(next).filter(|it| self.is_rooted(*it));
+                target = field.unwrap_or(target);
+            }
             next = target;
             if self.is_rooted(next) {
                 found = Some(next);
