@@ -299,7 +299,7 @@ pub struct Program {
     pub(crate) lenient: bool,
     /// What is selected from and depends on nothing in so many environments around it.
     pub(crate) lifts: Map<ExprId, u32>,
-    /// On which environments alternatives depend.
+    /// On which environments those alternatives depend that depend on any.
     pub(crate) outward: Map<ExprId, Outward>,
     /// The literals that stand for builtin packages, where these are named as values, and how messages name them.
     pub(crate) named_packages: Map<ExprId, String>,

@@ -147,7 +147,8 @@ impl Evaluator {
                 work.parked.push(parked);
                 continue;
             }
-            if let Some(fault) = self.cycle_on_way(parked.conjunct.way).filter(|_| encloses) {
+            let way = if encloses { parked.conjunct.way } else { 0 };
+            if let Some(fault) = self.cycle_on_way(way) {
                 self.raise_id(id, fault);
                 return true;
             }

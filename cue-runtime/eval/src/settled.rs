@@ -1,4 +1,4 @@
-//! References to what gets no more: structs and lists are shared; of scalars, and of choices of such, what
+//! References to what gets no more: structs and lists are shared; of scalars, types, bounds, and choices of such, what
 //! is found is taken, not what that is made of, which would have every alternative tried again for
 //! everybody who refers to it.
 

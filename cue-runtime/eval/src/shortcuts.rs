@@ -158,11 +158,12 @@ impl Evaluator {
             && disjunctions
                 .iter()
                 .all(|of| self.alternatives(of).all(|it| self.is_closed_to_more(it)));
-        let closing = self.closing_it(id, disjunctions);
-        let open = written && closing.is_empty();
+        let mut closing = written.then(|| self.closing_it(id, disjunctions));
+        let open = closing.as_ref().is_some_and(Vec::is_empty);
         let alone = self.of_one_only(id, disjunctions);
-        let closing: Vec<u32> = closing.into_iter().filter(|it| !alone.contains(it)).collect();
-        let closing = written.then_some(closing);
+        if let Some(closing) = &mut closing {
+            closing.retain(|it| !alone.contains(it));
+        }
         let mut numbers: Map<Said<'_>, Class> = Map::default();
         let mut classes = Vec::with_capacity(disjunctions.len());
         let mut made: Class = 0;
@@ -197,14 +198,13 @@ impl Evaluator {
         let at = self.program.at(expr);
         let source = self.program.sources.get(at.source as usize)?;
         let text = source.text.get(at.span.start as usize..at.span.end as usize)?;
-        let named = !self.names_nothing(expr);
-        let outward = self.program.outward.get(&expr).copied().unwrap_or_default();
+        let outward = self.program.outward.get(&expr);
         let mut names = None;
         let mut part_of = SmallVec::new();
         for conjunct in &of.sources {
             let Source::Expr(_, within) = conjunct.source() else { return None };
-            let scope = self.scope(within, outward);
-            let same = !named || names.replace(scope).is_none_or(|it| it == scope);
+            let scope = outward.map(|it| self.scope(within, *it));
+            let same = names.replace(scope).is_none_or(|it| it == scope);
             if !same || conjunct.cycle == Cycle::Cyclic || conjunct.is_computed() {
                 return None;
             }
@@ -221,7 +221,7 @@ impl Evaluator {
             });
         }
         let marked = of.marks.get(pick) == Some(&true);
-        Some(Said { names, file: at.source, text, marked, part_of })
+        Some(Said { names: names.flatten(), file: at.source, text, marked, part_of })
     }
 
     /// The groups that a single disjunction belongs to, and nothing else that is said of the value: these tell
@@ -328,8 +328,6 @@ impl Evaluator {
         let mut open = vec![expr];
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {
-                // The key of a field may have a name.
-                Code::Scalar(_) if self.begins_with_name(expr) => return false,
                 Code::Scalar(_) | Code::Top | Code::Bottom | Code::Type(..) => {}
                 Code::Negative(it) | Code::Positive(it) | Code::Bound(_, it) => open.push(*it),
                 Code::Unify(one, other) => open.extend([*one, *other]),
@@ -361,15 +359,6 @@ impl Evaluator {
             }
         }
         true
-    }
-
-    /// Whether what stands for a scalar begins as names do.
-    fn begins_with_name(&self, expr: ExprId) -> bool {
-        let at = self.program.at(expr);
-        let Some(source) = self.program.sources.get(at.source as usize) else { return false };
-        let text = source.text.get(at.span.start as usize..at.span.end as usize).unwrap_or("");
-        text.starts_with(|it: char| it.is_alphabetic() || it == '_' || it == '$')
-            && !matches!(text, "true" | "false" | "null")
     }
 
     /// What is taken of disjunctions with an alternative that is tried.

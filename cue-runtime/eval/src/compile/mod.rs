@@ -23,6 +23,28 @@ use crate::builtin;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Outward, Program};
 use crate::sources::{Package, SourceText};
 
+/// What names referred to.
+#[derive(Clone, Copy, Default)]
+struct Reached {
+    /// Environments, a bit each, counted from the outermost.
+    environments: u128,
+    /// Something else than a field was referred to.
+    others: bool,
+}
+
+impl Reached {
+    /// Of an expression with so many environments around it those that it depends on.
+    fn outward(self, here: u32) -> Option<Outward> {
+        // More are not told apart.
+        if !(1..128).contains(&here) {
+            return Some(Outward::default());
+        }
+        let outside = self.environments & (u128::MAX >> (128 - here));
+        let up = here - 1 - outside.checked_ilog2()?;
+        Some(Outward { up, fields_there: !self.others && outside.count_ones() == 1 })
+    }
+}
+
 /// Which CUE a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
@@ -103,10 +125,7 @@ pub(crate) struct Compiler<'a> {
     experiments: Experiments,
     /// Inside of what a `try` is about.
     trying: bool,
-    /// Environments that names referred to, a bit each, counted from the outermost.
-    reached: u128,
-    /// Something else than a field was referred to.
-    reached_other: bool,
+    reached: Reached,
     /// Behind the last code that may close a value.
     closing: usize,
     /// And what embeds another value in each round of a loop.
@@ -130,8 +149,7 @@ impl<'a> Compiler<'a> {
             above: Vec::new(),
             experiments: Experiments::default(),
             trying: false,
-            reached: 0,
-            reached_other: false,
+            reached: Reached::default(),
             closing: 0,
             varying: 0,
             texts: Vec::new(),
@@ -373,39 +391,36 @@ impl Compiler<'_> {
 
     /// What is selected from, or compared with bottom; notes how far out the nearest environment is that it depends on.
     fn base(&mut self, operand: &mut Expr) -> ExprId {
-        let (id, Outward { up, .. }) = self.reaching(operand);
+        let (id, outward) = self.reaching(operand);
         let code = self.program.code(id);
         let made = matches!(code, Code::Unify(..) | Code::Struct(_) | Code::Disjoin(_));
+        let up = match outward {
+            Some(outward) => outward.up,
+            // The outermost one, as far as they are counted.
+            None => self.scopes.environments().saturating_sub(1),
+        };
         if made && up > 0 {
             self.program.lifts.insert(id, up);
         }
         id
     }
 
-    /// An alternative of a disjunction; notes the same.
+    /// An alternative of a disjunction; notes which environments it depends on.
     fn alternative(&mut self, expr: &mut Expr) -> ExprId {
         let (id, outward) = self.reaching(expr);
-        let code = self.program.code(id);
-        if !code.is_tag() && !matches!(code, Code::Top) {
+        if let Some(outward) = outward {
             self.program.outward.insert(id, outward);
         }
         id
     }
 
-    /// An expression, and which of the environments around it it depends on.
-    fn reaching(&mut self, expr: &mut Expr) -> (ExprId, Outward) {
-        let before = (std::mem::take(&mut self.reached), std::mem::take(&mut self.reached_other));
+    /// An expression, and which of the environments around it it depends on, if any.
+    fn reaching(&mut self, expr: &mut Expr) -> (ExprId, Option<Outward>) {
+        let before = std::mem::take(&mut self.reached);
         let id = self.expr(expr);
-        let here = self.scopes.environments() as usize;
-        let mut outward = Outward::default();
-        if (1..128).contains(&here) {
-            let outside = self.reached & (u128::MAX >> (128 - here));
-            let nearest = outside.checked_ilog2().unwrap_or(0);
-            outward.up = here as u32 - 1 - nearest;
-            outward.fields_there = !self.reached_other && outside.count_ones() == 1;
-        }
-        self.reached |= before.0;
-        self.reached_other |= before.1;
+        let outward = self.reached.outward(self.scopes.environments());
+        self.reached.environments |= before.environments;
+        self.reached.others |= before.others;
         (id, outward)
     }
 

@@ -32,8 +32,7 @@ impl Compiler<'_> {
             Meaning::Named(named) => self.named(named, up, span),
         };
         if !matches!(code, Code::Import(_)) {
-            self.reach(up);
-            self.reached_other |= !matches!(code, Code::Field { .. });
+            self.reach(up, &code);
         }
         self.push(code, span)
     }
@@ -64,8 +63,7 @@ impl Compiler<'_> {
                 Opener::List => Code::Variable { up, index: 0 },
                 _ => Code::Enclosing { up },
             };
-            self.reach(up);
-            self.reached_other = true;
+            self.reach(up, &code);
             if !self.experiments.has(Experiment::AliasV2) {
                 let message = "predeclared identifier \"self\" requires @experiment(aliasv2)";
                 self.error(span, message);
@@ -100,10 +98,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// The environment that many out is referred to.
-    fn reach(&mut self, up: u32) {
+    /// The environment that many out is referred to by a name.
+    fn reach(&mut self, up: u32, name: &Code) {
         let at = self.scopes.environments().saturating_sub(1 + up);
-        self.reached |= 1 << at.min(127);
+        self.reached.environments |= 1 << at.min(127);
+        self.reached.others |= !matches!(name, Code::Field { .. });
     }
 }
 

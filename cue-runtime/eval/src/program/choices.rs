@@ -1,12 +1,13 @@
-//! Disjunctions that say the same: of the same scalars and types in the same order, each of which excludes the
-//! others. Together they are what each of them is.
+//! What is known of disjunctions once they are compiled: on which names alternatives depend, and which disjunctions
+//! say the same. Those are of the same scalars and types in the same order, each of which excludes the others:
+//! together they are what each of them is.
 
 use cue_map::{Map, Places};
 
 use super::{Code, ExprId, Program};
 use crate::builtin::{Datum, Kinds};
 
-/// Which environments around it an alternative depends on.
+/// Which environments around it an expression depends on.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Outward {
     /// Not on so many, the nearest ones.
@@ -28,9 +29,6 @@ pub(crate) struct Choices {
 impl Program {
     /// The first of the disjunctions that say the same as one, which is one of them; none if there are no others.
     pub(crate) fn first_choice(&self, expr: ExprId) -> Option<ExprId> {
-        if self.choices.same.is_empty() {
-            return None;
-        }
         self.choices.same.get(&expr).copied()
     }
 
