@@ -1,4 +1,4 @@
-//! Alternatives that are one (D-9): of one structure throughout.
+//! Alternatives that are one (D-9), of one structure throughout, and tests that ask the same.
 
 use cue_map::Map;
 use smallvec::SmallVec;
@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 use crate::builtin::Datum;
 use crate::disjunction::Mark;
 use crate::error::Kind;
-use crate::evaluator::Evaluator;
-use crate::heap::{ArcEntry, Choice, State, Test, Vertex, VertexId};
-use crate::program::{ExprId, Presence};
+use crate::evaluator::{Evaluator, Value};
+use crate::heap::{ArcEntry, Choice, EnvId, State, Test, Vertex, VertexId};
+use crate::program::{At, Callee, Code, ExprId, Presence};
 
 /// How deep alternatives are looked at.
 const MOST_NESTED: u32 = 50;
@@ -262,6 +262,84 @@ impl Evaluator {
                 .iter()
                 .zip(other.iter())
                 .all(|(one, other)| same(one.label, other.label) && same(one.value, other.value))
+    }
+
+    /// Which of some tests a later one asks, too; of bounds in an order the tightest counts.
+    pub(crate) fn asked_again(
+        &mut self,
+        id: VertexId,
+        tests: &[(Test, At)],
+    ) -> SmallVec<[bool; 4]> {
+        let mut again = SmallVec::new();
+        for (place, (test, _)) in tests.iter().enumerate() {
+            let counts = match test {
+                Test::Bound(compare, _) => !crate::compare::is_order(*compare),
+                Test::Range(_) => false,
+                Test::Call(..) | Test::Match(..) => true,
+            };
+            let mut later = tests[place + 1..].iter();
+            again.push(counts && later.any(|it| self.ask_alike(id, test, &it.0)));
+        }
+        again
+    }
+
+    /// Whether two tests ask the same: validators do whose arguments are of one structure throughout.
+    fn ask_alike(&mut self, id: VertexId, one: &Test, other: &Test) -> bool {
+        if one.is(other) {
+            return true;
+        }
+        let program = self.program.clone();
+        match (one, other) {
+            (Test::Call(_, left, some, _), Test::Call(_, right, others, _)) => {
+                std::ptr::eq(*left, *right)
+                    && some.len() == others.len()
+                    && some
+                        .iter()
+                        .zip(others)
+                        .all(|(one, other)| self.same_argument(id, one, other))
+            }
+            (Test::Match(left, env), Test::Match(right, other)) => {
+                let (
+                    Code::Call(Callee::Plain(left), some),
+                    Code::Call(Callee::Plain(right), others),
+                ) = (program.code(*left), program.code(*right))
+                else {
+                    return false;
+                };
+                let mut pairs = some.iter().zip(others.iter());
+                left == right
+                    && some.len() == others.len()
+                    && pairs.all(|(one, another)| {
+                        let one = self.schema_of(*one, *env);
+                        let another = self.schema_of(*another, *other);
+                        one.zip(another).is_some_and(|it| self.same_value(it.0, it.1, 1))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// What encloses the value that is asked is not known before the answer is, nor is anything where a validator
+    /// comes upon others.
+    fn same_argument(&mut self, id: VertexId, left: &Datum, right: &Datum) -> bool {
+        match (left, right) {
+            (Datum::Live(left), Datum::Live(right)) => {
+                let both = self.handled(*left).zip(self.handled(*right));
+                let both =
+                    both.filter(|it| self.checking.is_empty() && !self.is_ancestor(it.0, id));
+                both.is_some_and(|it| self.same_value(it.0, it.1, 1))
+            }
+            _ => crate::compare::same(left, right),
+        }
+    }
+
+    /// What an argument of `matchN` and `matchIf` is; none if that is wrong or not known.
+    fn schema_of(&mut self, expr: ExprId, env: EnvId) -> Option<VertexId> {
+        match self.eval(expr, env) {
+            Value::Vertex(id) => Some(id),
+            Value::Datum(datum) => Some(self.datum_vertex(datum)),
+            Value::Fault(_) => None,
+        }
     }
 
     fn equal_scalars(&self, left: VertexId, right: VertexId) -> bool {

@@ -120,7 +120,12 @@ impl Evaluator {
         };
         let files = program.is_file(at) && self.heap.get(id).conjuncts.len() > 1;
         let shared = if files { self.beside_files(id, literal, env, &mut groups) } else { None };
-        let embeds = code.has_embeds || shared.is_some();
+        // What is nothing but something embedded is that: it closes as what is embedded does.
+        let bare = close_as.is_none()
+            && conjunct.scope().is_none()
+            && !file
+            && program.is_one_embedding(code);
+        let embeds = (code.has_embeds || shared.is_some()) && !bare;
         if embeds && (close_as.is_none() || joins) && !code.explicit {
             let known = &mut work.inner.at_mut(place).1;
             let group = match known.or(shared) {
@@ -159,7 +164,7 @@ impl Evaluator {
             NonZeroU32::new(outermost).filter(|it| !self.of_files.contains(&it.get()))
         };
         from.inner_scope = conjunct.scope().or_else(scope);
-        if !code.explicit && code.has_embeds {
+        if !code.explicit && code.has_embeds && !bare {
             for declaration in &code.declarations {
                 if let Some(embed) = self.embeds(declaration) {
                     let around = match (conjunct.scope(), conjunct.close_as) {

@@ -306,6 +306,26 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether a reference that is embedded at most once is all there is in a literal.
+    pub(crate) fn is_one_embedding(&self, literal: &StructLiteral) -> bool {
+        let refers = |all: &[Declaration]| match all {
+            [Declaration::Embed(it)] => self.code(*it).is_reference(),
+            _ => false,
+        };
+        let embeds = |body: ExprId| match self.code(body) {
+            Code::Struct(it) => refers(&self.structs[*it as usize].declarations),
+            _ => false,
+        };
+        match literal.declarations.as_slice() {
+            [Declaration::Comprehension(it)] => {
+                let code = &self.comprehensions[*it as usize];
+                let guards = code.clauses.iter().all(|it| matches!(it, ClauseCode::If(_)));
+                guards && embeds(code.body) && code.otherwise.is_none_or(embeds)
+            }
+            all => refers(all),
+        }
+    }
+
     /// The alternative of that number of a disjunction.
     pub(crate) fn alternative(&self, (expr, pick): (ExprId, u32)) -> Option<ExprId> {
         match self.code(expr) {

@@ -7,7 +7,7 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     Choice, Conjunct, Cycle, EnvId, Scalar, ScalarId, Source, State, Test, Vertex, VertexId,
 };
-use crate::program::{At, Code, ExprId};
+use crate::program::{At, Code, Declaration, ExprId};
 
 /// What such a vertex is.
 enum Settled {
@@ -25,22 +25,32 @@ impl Evaluator {
     pub(crate) fn take_settled(&mut self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return false };
-        let Source::Expr(expr, env) = conjunct.source() else { return false };
-        let path = self.is_path(expr);
+        let Source::Expr(written, env) = conjunct.source() else { return false };
         let cycle = conjunct.cycle;
+        let embedded = self.embedded_path(written);
+        let expr = embedded.map_or(written, |it| it.0);
+        let path = self.is_path(expr);
         let bare = cycle <= Cycle::Optional && conjunct.close_as.is_none();
         if !path || !bare || !is_untouched(vertex) {
             return false;
         }
         if self.calling.is_some() {
-            return self.share_scalar(id, expr, env);
+            return embedded.is_none() && self.share_scalar(id, expr, env);
         }
         let via = conjunct.via;
         // What may close says which fields it knows; a struct that is shared says nothing. A name beside
         // loops mostly leads to what these add to.
         let idle = matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
-            && conjunct.groups.iter().all(|it| self.idle.contains(it));
+            && conjunct.groups.iter().all(|it| self.idle.contains(it))
+            && embedded.is_none();
+        let (env, via) = match embedded {
+            Some((_, literal)) => {
+                let via = self.heap.cross_literal(via, self.program.at(written));
+                (self.heap.envs.enter_struct(env, id, literal, 0), via)
+            }
+            None => (env, via),
+        };
         let Value::Vertex(target) = self.eval(expr, env) else { return false };
         let mut target = self.follow(target);
         // What a parent's comprehensions add belongs to the target too.
@@ -85,6 +95,17 @@ impl Evaluator {
         vertex.content = true;
         vertex.demoted |= demoted;
         true
+    }
+
+    /// The path that is all that a literal embeds, or says, and which literal that is.
+    fn embedded_path(&self, expr: ExprId) -> Option<(ExprId, u32)> {
+        let Code::Struct(number) = self.program.code(expr) else { return None };
+        let literal = &self.program.structs[*number as usize];
+        let bare = literal.lets.is_empty() && !self.program.is_file(self.program.at(expr));
+        match literal.declarations.as_slice() {
+            [Declaration::Embed(path)] if bare => Some((*path, *number)),
+            _ => None,
+        }
     }
 
     /// For a call that needs a value: what is evaluated itself has its scalar before all is known that has

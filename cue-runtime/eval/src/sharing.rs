@@ -84,13 +84,6 @@ impl Evaluator {
         if closes && (alone || !no_less) {
             return lone && self.take_settled(id);
         }
-        // Errors are told once for each place.
-        let vertex = self.heap.get(target);
-        if (!lone || references.len() > 1)
-            && (vertex.state != State::Done || vertex.fault.is_some())
-        {
-            return false;
-        }
         self.share_with(id, target)
     }
 
@@ -189,16 +182,7 @@ impl Evaluator {
 
     /// Where a reference is.
     pub(crate) fn refers_at(&self, expr: ExprId) -> Option<At> {
-        match self.program.code(expr) {
-            Code::Field { .. }
-            | Code::ComputedField { .. }
-            | Code::Let { .. }
-            | Code::Variable { .. }
-            | Code::Enclosing { .. }
-            | Code::Select(..)
-            | Code::Index(..) => Some(self.program.at(expr)),
-            _ => None,
-        }
+        self.program.code(expr).is_reference().then(|| self.program.at(expr))
     }
 
     /// Where a field refers to the place that it has its value from, and that place, by way of references

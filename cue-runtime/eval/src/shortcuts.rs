@@ -157,7 +157,7 @@ impl Evaluator {
         let written = self.heap.get(id).was_closed == Closed::Not
             && disjunctions
                 .iter()
-                .all(|of| self.alternatives(of).all(|it| self.is_closed_to_more(it)));
+                .all(|of| self.alternatives(of).all(|it| self.is_closed_to_more(it, of)));
         let mut closing = written.then(|| self.closing_it(id, disjunctions));
         let open = closing.as_ref().is_some_and(Vec::is_empty);
         let alone = self.of_one_only(id, disjunctions);
@@ -299,16 +299,35 @@ impl Evaluator {
             && self.heap.get(arc.vertex).conjuncts.iter().all(written)
     }
 
-    /// Whether a value is written that brings neither a further choice nor anything that closes or opens.
-    fn is_closed_to_more(&self, expr: ExprId) -> bool {
-        let opens = match self.program.code(expr) {
-            Code::Struct(literal) => {
-                let all = &self.program.structs[*literal as usize].declarations;
-                all.iter().any(|it| matches!(it, Declaration::Open))
+    /// Whether a value is written, or named, that brings neither a further choice nor anything that closes or opens.
+    fn is_closed_to_more(&self, expr: ExprId, of: &Disjunction) -> bool {
+        let named = matches!(self.program.code(expr), Code::Field { .. });
+        if named && !self.names_open_place(expr, of) {
+            return false;
+        }
+        match self.declarations(expr, of) {
+            Some(all) => {
+                let opens = |it: &Declaration| matches!(it, Declaration::Open);
+                all.iter().all(|it| it.is_of_fields() && !opens(it))
             }
-            _ => false,
+            None => self.has_no_choice(expr),
+        }
+    }
+
+    /// Whether a name is that of a field which no definition closes, nor is one.
+    fn names_open_place(&self, expr: ExprId, of: &Disjunction) -> bool {
+        let Some(Source::Expr(_, env)) = of.sources.first().map(Conjunct::source) else {
+            return false;
         };
-        !opens && self.has_no_choice(expr)
+        let Code::Field { up, label } = self.program.code(expr) else { return false };
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[self.env_up(env, *up)].kind else {
+            return false;
+        };
+        !self.is_definition(*label)
+            && self.heap.arc(vertex, *label).is_some_and(|it| {
+                let named = self.heap.get(it.vertex);
+                named.closing.is_empty() && named.conjuncts.iter().all(|it| it.groups.is_empty())
+            })
     }
 
     /// Whether a value is written that brings no further choice.

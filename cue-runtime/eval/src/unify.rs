@@ -91,8 +91,11 @@ impl Evaluator {
         self.depth -= 1;
         self.current = before;
         self.place = outside;
-        if self.depth == 0 && !self.answers.is_empty() {
-            self.recheck();
+        if self.depth == 0 {
+            self.forget_copies();
+            if !self.answers.is_empty() {
+                self.recheck();
+            }
         }
         id
     }

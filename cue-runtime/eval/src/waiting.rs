@@ -37,6 +37,13 @@ pub(crate) struct Tasks {
     open: bool,
 }
 
+impl Tasks {
+    /// Whether fields are named in the bodies of comprehensions that have not yielded.
+    fn name_fields(&self) -> bool {
+        !self.named.is_empty() || !self.nested.is_empty()
+    }
+}
+
 fn leave(all: &mut SmallVec<[u32; 1]>, index: u32) {
     if let Some(at) = all.iter().position(|it| *it == index) {
         all.remove(at);
@@ -148,7 +155,8 @@ impl Evaluator {
             let mut next = Some(start);
             while let Some(id) = next {
                 if let Some(this) = self.tasks_bring(id, &path) {
-                    if this.0 == May::Named {
+                    // Where none names a field there is no more to find.
+                    if this.0 == May::Named || !self.tasks.values().any(Tasks::name_fields) {
                         return Some(this);
                     }
                     found.get_or_insert(this);
@@ -220,6 +228,13 @@ impl Evaluator {
         let all = self.subscribers.entry(target).or_default();
         if !all.iter().any(|it| it.to == id && it.conjunct.groups == conjunct.groups) {
             all.push(copy);
+        }
+    }
+
+    /// Where nothing is being evaluated any more, nothing grows that others were copied from.
+    pub(crate) fn forget_copies(&mut self) {
+        if self.suspended.is_empty() && !self.copies.is_empty() {
+            self.copies.clear();
         }
     }
 

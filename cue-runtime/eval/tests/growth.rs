@@ -362,6 +362,12 @@ fn choices_between_names_in_definitions_do_not_multiply() {
 }
 
 #[test]
+fn an_open_name_in_each_of_many_literals_does_not_multiply() {
+    let text = format!("_w: {{extra: out.one}}\n{}", "out: {*_w | {}, one: 1}\n".repeat(20));
+    assert_eq!(value(&text, "out", 5_000), r#"{"extra":1,"one":1}"#);
+}
+
+#[test]
 fn what_an_alternative_brings_does_not_multiply() {
     let text = format!("a: b | \"x\"\n{}", "b: *\"q\" | string\n".repeat(40));
     assert_eq!(value(&text, "b", 2_000), r#""q""#);
@@ -377,6 +383,17 @@ fn a_chain_from_a_field_that_goes_round_ends_at_that() {
         let _ = write!(text, ", c{at}: c{} & {{f{at}: 0}}", at - 1);
     }
     assert_eq!(wrong(&format!("{text}}}"), 20_000), ["a.b.c0: structural cycle"]);
+}
+
+#[test]
+fn a_chain_of_literals_that_only_embed_is_followed_link_by_link() {
+    for (first, last) in [("*1 | 2", "1"), ("3", "3"), ("\"a\" & string", "\"a\"")] {
+        let mut text = format!("a0: {first}\n");
+        for at in 1..=400 {
+            let _ = writeln!(text, "a{at}: {{a{}}}", at - 1);
+        }
+        assert_eq!(value(&text, "a400", 8_000), last);
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
 //! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
-//! the folder `CASES`, with a few words changed. With `DEF`, a command as the official `cue def`, asked is
+//! the folder `CASES`, with a few words changed, or those `enlarged`, with what they say standing there `SIZE` times.
+//! With `SLOWER` shown are those that take more than so many times as long as officially. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `FORMAT` the texts recorded in the folder `CASES` are formatted, with
 //! blanks, lines and comments put in. With `PROFILE=kubevela` ours answers in that profile, to be compared with
 //! CUE 0.14 (`CUE_VERSION=0.14.1`, and `CUE_EXPERIMENT=evalv3=0,keepvalidators=0` for its older evaluator).
@@ -27,9 +28,11 @@ use serde_json::{Value, json};
 
 mod calls;
 mod definitions;
+mod enlarged;
 mod facts;
 mod layouts;
 mod ordered;
+mod paces;
 mod programs;
 mod recorded;
 mod schemas;
@@ -98,6 +101,9 @@ fn run(oracle: &str) -> Result<(), String> {
     if let Ok(command) = std::env::var("DEF") {
         return definitions::run(&command, &texts, shown);
     }
+    if let times @ 1.. = number("SLOWER", 0) {
+        return paces::run(oracle, &texts, times, shown);
+    }
     match std::env::var_os("FACTS") {
         Some(_) => run_facts(oracle, &texts, shown, wanted.as_deref()),
         None => run_answers(oracle, &texts, shown, wanted.as_deref()),
@@ -123,8 +129,13 @@ fn texts() -> Result<Vec<String>, String> {
                 let all = recorded::load(cases()?.as_ref())?;
                 Box::new(move |dice| recorded::program(&all, dice))
             }
+            Ok("enlarged") => {
+                let all = recorded::load(cases()?.as_ref())?;
+                let size = number("SIZE", 50) as usize;
+                Box::new(move |dice| enlarged::program(&all, size, dice))
+            }
             Ok(other) => {
-                let known = "order, schemas, calls, templates, recorded";
+                let known = "order, schemas, calls, templates, recorded, enlarged";
                 return Err(format!("ABOUT: {other} is none of {known}"));
             }
         };

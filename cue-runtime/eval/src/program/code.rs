@@ -218,6 +218,20 @@ impl Code {
         matches!(self, Code::Scalar(_) | Code::Type(..))
     }
 
+    /// Whether it leads somewhere by names.
+    pub(crate) fn is_reference(&self) -> bool {
+        matches!(
+            self,
+            Code::Field { .. }
+                | Code::ComputedField { .. }
+                | Code::Let { .. }
+                | Code::Variable { .. }
+                | Code::Enclosing { .. }
+                | Code::Select(..)
+                | Code::Index(..)
+        )
+    }
+
     /// Whether it is a reference or has to be computed (S-23).
     pub(crate) fn is_computed(&self) -> bool {
         matches!(
