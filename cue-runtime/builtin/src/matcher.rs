@@ -71,6 +71,11 @@ impl Matcher {
         Some(Self { short, long, kept: RefCell::default() })
     }
 
+    /// Bytes of what it is compiled to.
+    pub(crate) fn bytes(&self) -> usize {
+        self.long.get_nfa().memory_usage()
+    }
+
     /// Whether it matches anywhere.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.search(&Input::new(text).earliest(true), &mut [])

@@ -10,12 +10,22 @@ use cue_map::Map;
 
 use crate::matcher::{Found, Matcher};
 
-/// How many patterns are kept, and how long they may be: compiled they take far more.
-const MOST_KEPT: usize = 64;
+/// How many bytes the patterns take that are kept, and how long they may be as they are written.
+const MOST_KEPT: usize = 4 << 20;
 const LONGEST_KEPT: usize = 512;
 
+/// What a pattern takes besides what it is compiled to.
+const EACH: usize = 1 << 10;
+
 thread_local! {
-    static KEPT: RefCell<Map<String, Rc<Pattern>>> = RefCell::default();
+    static KEPT: RefCell<Kept> = RefCell::default();
+}
+
+/// Patterns that were used, by what they are written as.
+#[derive(Default)]
+struct Kept {
+    patterns: Map<String, Rc<Pattern>>,
+    bytes: usize,
 }
 
 /// A compiled expression of `=~`, `!~` and package `regexp`.
@@ -45,16 +55,18 @@ impl Pattern {
     /// The same, compiled once for many uses.
     pub fn kept(source: &str) -> Result<Rc<Pattern>, String> {
         KEPT.with_borrow_mut(|kept| {
-            if let Some(pattern) = kept.get(source) {
+            if let Some(pattern) = kept.patterns.get(source) {
                 return Ok(pattern.clone());
             }
             let pattern = Rc::new(Pattern::new(source)?);
-            // Those of a schema are few; what builds patterns without end keeps none of them.
-            if kept.len() >= MOST_KEPT {
-                kept.clear();
+            let bytes = pattern.matcher.bytes() + EACH;
+            // Those of a schema are hundreds at most; what builds patterns without end keeps none of them.
+            if kept.bytes + bytes > MOST_KEPT {
+                *kept = Kept::default();
             }
-            if source.len() <= LONGEST_KEPT {
-                kept.insert(source.to_owned(), pattern.clone());
+            if source.len() <= LONGEST_KEPT && bytes <= MOST_KEPT {
+                kept.bytes += bytes;
+                kept.patterns.insert(source.to_owned(), pattern.clone());
             }
             Ok(pattern)
         })
@@ -550,5 +562,30 @@ fn push_char(out: &mut String, c: char) {
         out.push(c);
     } else {
         out.push_str(&format!("\\x{{{:x}}}", c as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::Pattern;
+
+    #[test]
+    fn hundreds_of_patterns_are_compiled_once_each() {
+        let round = || -> Vec<Rc<Pattern>> {
+            (0..500).map(|it| Pattern::kept(&format!("^k{it}")).unwrap()).collect()
+        };
+        let (first, second) = (round(), round());
+        assert!(first.iter().zip(&second).all(|(one, other)| Rc::ptr_eq(one, other)));
+    }
+
+    #[test]
+    fn patterns_without_end_are_not_all_kept() {
+        let first = Pattern::kept("^a").unwrap();
+        for it in 0..5_000 {
+            Pattern::kept(&format!("^k{it}$")).unwrap();
+        }
+        assert!(!Rc::ptr_eq(&first, &Pattern::kept("^a").unwrap()));
     }
 }

@@ -73,8 +73,8 @@ const GROWTHS: &[Growth] = &[
     |label, value, n| within(label, value, joined(n, ", ", |it| format!("{{k_{it}: {it}}}"))),
 ];
 
-/// One of the programs, of which declarations stand `size` times.
-pub fn program(all: &[Vec<String>], size: usize, dice: &mut Dice) -> String {
+/// One of the programs, of which declarations stand `size` times: in one of some ways, or in any if these are none.
+pub fn program(all: &[Vec<String>], size: usize, ways: &[usize], dice: &mut Dice) -> String {
     let mut lines = all[dice.roll(all.len())].clone();
     for _ in 0..1 + dice.roll(2) {
         let at = dice.roll(lines.len());
@@ -84,7 +84,7 @@ pub fn program(all: &[Vec<String>], size: usize, dice: &mut Dice) -> String {
         {
             continue;
         }
-        let grown = GROWTHS[dice.roll(GROWTHS.len())](label, value, 1 + size);
+        let grown = way(ways, dice)(label, value, 1 + size);
         // Twice the growth is too much of it.
         let long: usize = grown.iter().map(String::len).sum();
         if long < 200_000 {
@@ -92,6 +92,14 @@ pub fn program(all: &[Vec<String>], size: usize, dice: &mut Dice) -> String {
         }
     }
     programs::with_imports(&lines)
+}
+
+fn way(ways: &[usize], dice: &mut Dice) -> Growth {
+    let at = match ways {
+        [] => dice.roll(GROWTHS.len()),
+        some => some[dice.roll(some.len())] % GROWTHS.len(),
+    };
+    GROWTHS[at]
 }
 
 fn joined(n: usize, between: &str, each: impl Fn(usize) -> String) -> String {

@@ -8,7 +8,7 @@
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
 //! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
-//! the folder `CASES`, with a few words changed, or those `enlarged`, with what they say standing there `SIZE` times.
+//! the folder `CASES`, with a few words changed, or those `enlarged`, with what they say standing there `SIZE` times, in `WAYS` by number.
 //! With `SLOWER` shown are those that take more than so many times as long as officially. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `FORMAT` the texts recorded in the folder `CASES` are formatted, with
 //! blanks, lines and comments put in. With `PROFILE=kubevela` ours answers in that profile, to be compared with
@@ -132,7 +132,9 @@ fn texts() -> Result<Vec<String>, String> {
             Ok("enlarged") => {
                 let all = recorded::load(cases()?.as_ref())?;
                 let size = number("SIZE", 50) as usize;
-                Box::new(move |dice| enlarged::program(&all, size, dice))
+                let ways = std::env::var("WAYS").unwrap_or_default();
+                let ways: Vec<usize> = ways.split(',').filter_map(|it| it.parse().ok()).collect();
+                Box::new(move |dice| enlarged::program(&all, size, &ways, dice))
             }
             Ok(other) => {
                 let known = "order, schemas, calls, templates, recorded, enlarged";
