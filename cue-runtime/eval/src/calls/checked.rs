@@ -85,7 +85,7 @@ impl Evaluator {
                 if special == Special::ValidateYaml && it.kind != Kind::Budget {
                     it.kind = Kind::Permanent;
                 }
-                it.place = None;
+                it.place = Some(self.place);
                 it
             });
             if let Some(wrong) = Fault::listed(each) {
