@@ -1,4 +1,4 @@
-//! Alternatives that are one (D-9), of one structure throughout, and tests that ask the same.
+//! Alternatives that are one (D-9), of one structure throughout, and validators.
 
 use cue_map::Map;
 use smallvec::SmallVec;
@@ -264,30 +264,13 @@ impl Evaluator {
                 .all(|(one, other)| same(one.label, other.label) && same(one.value, other.value))
     }
 
-    /// Which of some tests a later one asks, too; of bounds in an order the tightest counts.
-    pub(crate) fn asked_again(
-        &mut self,
-        id: VertexId,
-        tests: &[(Test, At)],
-    ) -> SmallVec<[bool; 4]> {
-        let mut again = SmallVec::new();
-        for (place, (test, _)) in tests.iter().enumerate() {
-            let counts = match test {
-                Test::Bound(compare, _) => !crate::compare::is_order(*compare),
-                Test::Range(_) => false,
-                Test::Call(..) | Test::Match(..) => true,
-            };
-            let mut later = tests[place + 1..].iter();
-            again.push(counts && later.any(|it| self.ask_alike(id, test, &it.0)));
-        }
-        again
+    /// Whether a validator is one of the later ones, too, as far as their arguments tell.
+    pub(crate) fn is_one_of(&mut self, id: VertexId, test: &Test, later: &[(Test, At)]) -> bool {
+        later.iter().any(|it| self.ask_alike(id, test, &it.0))
     }
 
-    /// Whether two tests ask the same: validators do whose arguments are of one structure throughout.
+    /// Whether two validators are calls of one function with arguments of one structure throughout.
     fn ask_alike(&mut self, id: VertexId, one: &Test, other: &Test) -> bool {
-        if one.is(other) {
-            return true;
-        }
         let program = self.program.clone();
         match (one, other) {
             (Test::Call(_, left, some, _), Test::Call(_, right, others, _)) => {

@@ -72,8 +72,6 @@ impl Evaluator {
             Some((Datum::Number(number), _)) => Some(number.clone()),
             _ => None,
         };
-        // Of those that ask the same the last one is told, of bounds that leave the same the tightest.
-        let again = self.asked_again(id, &tests);
         let ranged = |it: &Test| match it {
             Test::Bound(compare, _) => compare::is_order(*compare),
             Test::Range(_) => true,
@@ -83,6 +81,8 @@ impl Evaluator {
         let mut found = Vec::new();
         for first in [true, false] {
             for (place, (test, at)) in tests.iter().enumerate() {
+                // Of those that ask the same the last one is told, of bounds that leave the same the tightest.
+                let again = || tests[place + 1..].iter().any(|it| it.0.is(test));
                 let skipped = ranged(test) != first
                     || match test {
                         Test::Bound(compare, _) if compare::is_order(*compare) => {
@@ -93,10 +93,10 @@ impl Evaluator {
                             side.is_none_or(|it| !tight(it, place))
                         }
                         Test::Bound(Compare::NotEqual, limit) => {
-                            self.is_unlike(id, limit) || again[place]
+                            self.is_unlike(id, limit) || again()
                         }
-                        Test::Bound(..) => again[place],
-                        Test::Call(..) | Test::Match(..) => failed || again[place],
+                        Test::Bound(..) => again(),
+                        Test::Call(..) | Test::Match(..) => failed || again(),
                     };
                 if skipped {
                     continue;
@@ -106,6 +106,9 @@ impl Evaluator {
                 let asks = matches!(test, Test::Call(..) | Test::Match(..));
                 if asks && !failed && self.fails_for_good(id) {
                     return;
+                }
+                if asks && self.is_one_of(id, test, &tests[place + 1..]) {
+                    continue;
                 }
                 // What no value can meet is told instead.
                 if matches!(test, Test::Bound(..)) && !failed && found.is_empty() {
