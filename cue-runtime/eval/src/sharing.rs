@@ -84,6 +84,10 @@ impl Evaluator {
         if closes && (alone || !no_less) {
             return lone && self.take_settled(id);
         }
+        // What waits in a value that is made on the way is written as it is named there.
+        if references.len() > 1 && self.is_open(target) && !self.is_rooted(target) {
+            return false;
+        }
         self.share_with(id, target)
     }
 
