@@ -60,11 +60,11 @@ impl Pattern {
             }
             let pattern = Rc::new(Pattern::new(source)?);
             let bytes = pattern.matcher.bytes() + EACH;
-            // Those of a schema are hundreds at most; what builds patterns without end keeps none of them.
-            if kept.bytes + bytes > MOST_KEPT {
-                *kept = Kept::default();
-            }
             if source.len() <= LONGEST_KEPT && bytes <= MOST_KEPT {
+                // Those of a schema are hundreds at most; what builds patterns without end keeps none of them.
+                if kept.bytes + bytes > MOST_KEPT {
+                    *kept = Kept::default();
+                }
                 kept.bytes += bytes;
                 kept.patterns.insert(source.to_owned(), pattern.clone());
             }

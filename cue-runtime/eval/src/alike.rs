@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 use crate::builtin::Datum;
 use crate::disjunction::Mark;
 use crate::error::Kind;
-use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, Choice, EnvId, State, Test, Vertex, VertexId};
+use crate::evaluator::Evaluator;
+use crate::heap::{ArcEntry, Choice, State, Test, Vertex, VertexId};
 use crate::program::{At, Callee, Code, ExprId, Presence};
 
 /// How deep alternatives are looked at.
@@ -264,8 +264,13 @@ impl Evaluator {
                 .all(|(one, other)| same(one.label, other.label) && same(one.value, other.value))
     }
 
-    /// Whether a validator is one of the later ones, too, as far as their arguments tell.
-    pub(crate) fn is_one_of(&mut self, id: VertexId, test: &Test, later: &[(Test, At)]) -> bool {
+    /// Whether a later validator asks the same, as far as its arguments tell.
+    pub(crate) fn is_asked_again(
+        &mut self,
+        id: VertexId,
+        test: &Test,
+        later: &[(Test, At)],
+    ) -> bool {
         later.iter().any(|it| self.ask_alike(id, test, &it.0))
     }
 
@@ -293,9 +298,8 @@ impl Evaluator {
                 left == right
                     && some.len() == others.len()
                     && pairs.all(|(one, another)| {
-                        let one = self.schema_of(*one, *env);
-                        let another = self.schema_of(*another, *other);
-                        one.zip(another).is_some_and(|it| self.same_value(it.0, it.1, 1))
+                        let both = [self.schema_of(*one, *env), self.schema_of(*another, *other)];
+                        matches!(both, [Ok(one), Ok(other)] if self.same_value(one, other, 1))
                     })
             }
             _ => false,
@@ -313,15 +317,6 @@ impl Evaluator {
                 both.is_some_and(|it| self.same_value(it.0, it.1, 1))
             }
             _ => crate::compare::same(left, right),
-        }
-    }
-
-    /// What an argument of `matchN` and `matchIf` is; none if that is wrong or not known.
-    fn schema_of(&mut self, expr: ExprId, env: EnvId) -> Option<VertexId> {
-        match self.eval(expr, env) {
-            Value::Vertex(id) => Some(id),
-            Value::Datum(datum) => Some(self.datum_vertex(datum)),
-            Value::Fault(_) => None,
         }
     }
 

@@ -107,7 +107,8 @@ impl Evaluator {
                 if asks && !failed && self.fails_for_good(id) {
                     return;
                 }
-                if asks && self.is_one_of(id, test, &tests[place + 1..]) {
+                // Those with arguments of one structure ask the same, too.
+                if asks && self.is_asked_again(id, test, &tests[place + 1..]) {
                     continue;
                 }
                 // What no value can meet is told instead.

@@ -100,18 +100,13 @@ impl Evaluator {
                 datum => self.datum_vertex(datum),
             },
         };
-        let schema = |this: &mut Self, expr: ExprId| match this.eval(expr, env) {
-            Value::Vertex(id) => Ok(id),
-            Value::Datum(datum) => Ok(this.datum_vertex(datum)),
-            Value::Fault(fault) => Err(fault),
-        };
         if matches!(callee, Callee::Plain(Plain::MatchIf)) {
             let [condition, then, otherwise] = &arguments[..] else { return Ok(()) };
-            let condition = schema(self, *condition)?;
+            let condition = self.schema_of(*condition, env)?;
             let meets = self.matched(subject, condition);
             let meets = !self.fails_for_good(meets);
             let chosen = if meets { *then } else { *otherwise };
-            let chosen = schema(self, chosen)?;
+            let chosen = self.schema_of(chosen, env)?;
             let both = self.matched(subject, chosen);
             let all = self.first_failing(both);
             let text = self.short(id);
@@ -179,7 +174,7 @@ impl Evaluator {
             // Errors of schemas in a schema stand beside each other, too.
             failed.extend(all.into_iter().flat_map(|it| self.moved(it, both, id).each()));
         }
-        let limit = schema(self, *limit)?;
+        let limit = self.schema_of(*limit, env)?;
         let number = self.datum_vertex(Datum::int(matched));
         if self.unifies(number, limit) {
             return Ok(());
@@ -195,6 +190,15 @@ impl Evaluator {
         failed.retain(|it| it.kind.is_incomplete() == more);
         self.heap.faults[fault].causes = failed;
         Err(fault)
+    }
+
+    /// The value that an argument of `matchN` or `matchIf` is.
+    pub(crate) fn schema_of(&mut self, expr: ExprId, env: EnvId) -> Result<VertexId, FaultId> {
+        match self.eval(expr, env) {
+            Value::Vertex(id) => Ok(id),
+            Value::Datum(datum) => Ok(self.datum_vertex(datum)),
+            Value::Fault(fault) => Err(fault),
+        }
     }
 
     /// What a schema is held against of a value that is no data yet: its regular fields, defaults

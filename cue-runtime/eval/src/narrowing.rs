@@ -6,7 +6,7 @@ use cue_map::Map;
 
 use crate::builtin::Kinds;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Disjunction, EnvKind, Source, State, VertexId};
+use crate::heap::{ArcEntry, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
 use crate::untried::multiply;
 use crate::work::Work;
@@ -96,16 +96,9 @@ impl Evaluator {
     /// What an alternative declares that is a struct literal, or the name of one.
     pub(crate) fn declarations(&self, expr: ExprId, of: &Disjunction) -> Option<&[Declaration]> {
         let mut expr = expr;
-        let from = of.sources.first().map(Conjunct::source);
-        if let (Code::Field { up, label }, Some(Source::Expr(_, env))) =
-            (self.program.code(expr), from)
-        {
-            let outer = self.env_up(env, *up);
-            let EnvKind::Struct(vertex, ..) = self.heap.envs[outer].kind else {
-                return None;
-            };
+        if matches!(self.program.code(expr), Code::Field { .. }) {
             // Before that is done there may be more to come.
-            let arc = self.heap.arc(vertex, *label)?;
+            let (vertex, arc) = self.named_field(expr, of)?;
             let [conjunct] = self.heap.get(arc.vertex).conjuncts.as_slice() else { return None };
             let Source::Expr(named, _) = conjunct.source() else { return None };
             if self.heap.get(vertex).state != State::Done || arc.presence != Presence::Member {
@@ -115,6 +108,20 @@ impl Evaluator {
         }
         let Code::Struct(literal) = self.program.code(expr) else { return None };
         Some(&self.program.structs[*literal as usize].declarations)
+    }
+
+    /// The field that an alternative is the name of, and what has it.
+    pub(crate) fn named_field(
+        &self,
+        expr: ExprId,
+        of: &Disjunction,
+    ) -> Option<(VertexId, &ArcEntry)> {
+        let Source::Expr(_, env) = of.sources.first()?.source() else { return None };
+        let Code::Field { up, label } = self.program.code(expr) else { return None };
+        let EnvKind::Struct(vertex, ..) = self.heap.envs[self.env_up(env, *up)].kind else {
+            return None;
+        };
+        Some((vertex, self.heap.arc(vertex, *label)?))
     }
 
     /// The alternative that does not contradict and names what is needed, if no other does.

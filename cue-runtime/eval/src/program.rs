@@ -226,6 +226,16 @@ pub(crate) struct StructLiteral {
     pub(crate) named: Option<Box<[Label]>>,
 }
 
+impl StructLiteral {
+    /// What it embeds, if that is all that it declares.
+    pub(crate) fn only_embedded(&self) -> Option<ExprId> {
+        match self.declarations.as_slice() {
+            [Declaration::Embed(it)] => Some(*it),
+            _ => None,
+        }
+    }
+}
+
 /// An element of a list literal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ListElement {
@@ -308,12 +318,11 @@ pub struct Program {
 impl Program {
     /// Whether a reference that is embedded at most once is all there is in a literal.
     pub(crate) fn is_one_embedding(&self, literal: &StructLiteral) -> bool {
-        let refers = |all: &[Declaration]| match all {
-            [Declaration::Embed(it)] => self.code(*it).is_reference(),
-            _ => false,
+        let refers = |literal: &StructLiteral| {
+            literal.only_embedded().is_some_and(|it| self.code(it).is_reference())
         };
         let embeds = |body: ExprId| match self.code(body) {
-            Code::Struct(it) => refers(&self.structs[*it as usize].declarations),
+            Code::Struct(it) => refers(&self.structs[*it as usize]),
             _ => false,
         };
         match literal.declarations.as_slice() {
@@ -322,7 +331,7 @@ impl Program {
                 let guards = code.clauses.iter().all(|it| matches!(it, ClauseCode::If(_)));
                 guards && embeds(code.body) && code.otherwise.is_none_or(embeds)
             }
-            all => refers(all),
+            _ => refers(literal),
         }
     }
 

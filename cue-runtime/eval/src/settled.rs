@@ -7,7 +7,7 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     Choice, Conjunct, Cycle, EnvId, Scalar, ScalarId, Source, State, Test, Vertex, VertexId,
 };
-use crate::program::{At, Code, Declaration, ExprId};
+use crate::program::{At, Code, ExprId};
 
 /// What such a vertex is.
 enum Settled {
@@ -102,10 +102,7 @@ impl Evaluator {
         let Code::Struct(number) = self.program.code(expr) else { return None };
         let literal = &self.program.structs[*number as usize];
         let bare = literal.lets.is_empty() && !self.program.is_file(self.program.at(expr));
-        match literal.declarations.as_slice() {
-            [Declaration::Embed(path)] if bare => Some((*path, *number)),
-            _ => None,
-        }
+        Some((literal.only_embedded().filter(|_| bare)?, *number))
     }
 
     /// For a call that needs a value: what is evaluated itself has its scalar before all is known that has

@@ -301,8 +301,14 @@ impl Evaluator {
 
     /// Whether a value is written, or named, that brings neither a further choice nor anything that closes or opens.
     fn is_closed_to_more(&self, expr: ExprId, of: &Disjunction) -> bool {
-        let named = matches!(self.program.code(expr), Code::Field { .. });
-        if named && !self.names_open_place(expr, of) {
+        // A definition may close what is named.
+        let closes = |it: &ArcEntry| {
+            let named = self.heap.get(it.vertex);
+            self.is_definition(it.label)
+                || !named.closing.is_empty()
+                || named.conjuncts.iter().any(|it| !it.groups.is_empty())
+        };
+        if self.named_field(expr, of).is_some_and(|it| closes(it.1)) {
             return false;
         }
         match self.declarations(expr, of) {
@@ -312,22 +318,6 @@ impl Evaluator {
             }
             None => self.has_no_choice(expr),
         }
-    }
-
-    /// Whether a name is that of a field which no definition closes, nor is one.
-    fn names_open_place(&self, expr: ExprId, of: &Disjunction) -> bool {
-        let Some(Source::Expr(_, env)) = of.sources.first().map(Conjunct::source) else {
-            return false;
-        };
-        let Code::Field { up, label } = self.program.code(expr) else { return false };
-        let EnvKind::Struct(vertex, ..) = self.heap.envs[self.env_up(env, *up)].kind else {
-            return false;
-        };
-        !self.is_definition(*label)
-            && self.heap.arc(vertex, *label).is_some_and(|it| {
-                let named = self.heap.get(it.vertex);
-                named.closing.is_empty() && named.conjuncts.iter().all(|it| it.groups.is_empty())
-            })
     }
 
     /// Whether a value is written that brings no further choice.

@@ -18,18 +18,17 @@ pub fn run(oracle: &str, texts: &[String], times: u64, shown: u64) -> Result<(),
     let mut asked = 0;
     for texts in texts.chunks(crate::BATCH) {
         for (text, answer) in texts.iter().zip(crate::asked(oracle, texts, &["export"])?) {
-            let theirs = match answer["status"] == "ok" {
-                true => Duration::from_micros(answer["micros"].as_u64().unwrap_or(u64::MAX)),
-                // No answer, or none in its time.
-                false => continue,
-            };
-            asked += 1;
-            let mut ours = took(text);
-            // Once may be an accident.
-            if ours > WORTH && ours > theirs * times as u32 {
-                ours = ours.min(took(text));
+            // No answer, or none in its time.
+            if answer["status"] != "ok" {
+                continue;
             }
-            if ours > WORTH && ours > theirs * times as u32 {
+            let theirs = Duration::from_micros(answer["micros"].as_u64().unwrap_or(u64::MAX));
+            let is_slower = |ours: &Duration| *ours > WORTH && *ours > theirs * times as u32;
+            asked += 1;
+            // Once may be an accident.
+            let twice = |once: Duration| once.min(took(text));
+            let ours = Some(took(text)).filter(is_slower).map(twice).filter(is_slower);
+            if let Some(ours) = ours {
                 slower.push((ours.as_secs_f64() / theirs.as_secs_f64(), ours, theirs, text));
             }
         }
@@ -44,14 +43,12 @@ pub fn run(oracle: &str, texts: &[String], times: u64, shown: u64) -> Result<(),
             continue;
         }
         let lines: Vec<&str> = text.trim().lines().collect();
+        let cut = |line: &str| line.chars().take(WIDTH).collect::<String>();
         for line in lines.iter().take(LINES) {
-            println!("{}", line.chars().take(WIDTH).collect::<String>());
+            println!("{}", cut(line));
         }
         if let Some(more) = lines.len().checked_sub(LINES).filter(|it| *it > 0) {
-            println!(
-                "… and {more} more, the last: {}",
-                lines[lines.len() - 1].chars().take(WIDTH).collect::<String>()
-            );
+            println!("… and {more} more, the last: {}", cut(lines[lines.len() - 1]));
         }
     }
     Ok(())
