@@ -7,8 +7,8 @@ use cue_syntax::ast::Compare;
 use crate::builtin::Kinds;
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
-    By, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Scalar, ScalarId, Source, Test,
-    VertexId, kept,
+    By, Came, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Scalar, ScalarId, Source,
+    Test, VertexId, kept,
 };
 use crate::program::{At, Callee, Code, ExprId, Plain};
 use crate::work::Work;
@@ -41,8 +41,7 @@ impl Evaluator {
         match conjunct.source() {
             Source::Data(datum) => {
                 self.heap.get_mut(id).content = true;
-                let (spot, groups) = (conjunct.spot, &conjunct.groups);
-                self.take_data(id, datum, groups, (conjunct.via, spot));
+                self.take_data(id, datum, &conjunct.groups, conjunct.came());
             }
             Source::Vertex(target) => {
                 // Of what is left of a choice only that.
@@ -265,7 +264,8 @@ impl Evaluator {
                 let datum = crate::calls::named(callee);
                 // What is predeclared has no place of its own (cue-errors 2.2).
                 let at = if matches!(callee, Callee::Plain(_)) { At::default() } else { at };
-                self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+                let came = Came { spot: 0, ..conjunct.came() };
+                self.take_datum(id, datum, at, &conjunct.groups, came);
             }
             Code::Function(callee) => {
                 self.note_top(id, &conjunct.groups);
@@ -309,7 +309,8 @@ impl Evaluator {
             Value::Vertex(target) => self.take_vertex(id, target, &conjunct, work),
             Value::Datum(datum) => {
                 self.heap.get_mut(id).content = true;
-                self.take_datum(id, datum, at, &conjunct.groups, (conjunct.via, 0));
+                let came = Came { spot: 0, ..conjunct.came() };
+                self.take_datum(id, datum, at, &conjunct.groups, came);
             }
             Value::Fault(fault) => {
                 // What is required is missed by whoever refers to it, and yet says what may stand there.

@@ -75,6 +75,13 @@ impl Labels {
         self.intern_text(kind, name, Some(name))
     }
 
+    /// The label of a regular field, if there is one.
+    pub(crate) fn known(&self, name: &str) -> Option<Label> {
+        let known = self.known.place(LabelKind::Regular, name, 0);
+        let own = || self.own.place(LabelKind::Regular, name, 0);
+        known.or_else(|| Some(self.known.all.len() + own()?)).map(Label::at)
+    }
+
     fn intern_text(&mut self, kind: LabelKind, name: &str, shared: Option<&Arc<str>>) -> Label {
         let package = match kind {
             LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,

@@ -8,7 +8,7 @@ use crate::compare;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{
-    By, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, Vertex, VertexId,
+    By, Came, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, Vertex, VertexId,
 };
 use crate::lists::End;
 use crate::program::{At, Code, ExprId, LabelKind, ListElement, MOST_NESTED, Presence, Program};
@@ -36,9 +36,8 @@ impl Evaluator {
         found
     }
 
-    /// The data of a vertex that is about to be evaluated and has no other conjunct, the way in, and
-    /// where it stands.
-    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(DataId, u32, u32)> {
+    /// The data of a vertex that is about to be evaluated and has no other conjunct, and how it came.
+    pub(crate) fn lone_data(&self, id: VertexId) -> Option<(DataId, Came)> {
         let vertex = self.heap.get(id);
         match vertex.conjuncts.as_slice() {
             [conjunct] if is_free(conjunct) => match conjunct.source() {
@@ -47,7 +46,7 @@ impl Evaluator {
                         && vertex.closing.is_empty()
                         && !vertex.constrained =>
                 {
-                    Some((datum, conjunct.via, conjunct.spot))
+                    Some((datum, conjunct.came()))
                 }
                 _ => None,
             },
@@ -85,20 +84,16 @@ impl Evaluator {
         fresh.then(|| (ScalarId::written(expr), conjunct.via))
     }
 
-    /// Takes data that must hold at a vertex; how it came, and its spot there.
-    pub(crate) fn take_data(
-        &mut self,
-        id: VertexId,
-        data: DataId,
-        groups: &Groups,
-        (via, spot): (u32, u32),
-    ) {
+    /// Takes data that must hold at a vertex, and how it came there.
+    pub(crate) fn take_data(&mut self, id: VertexId, data: DataId, groups: &Groups, came: Came) {
         let datum = self.heap.data(data);
         let whole = matches!(datum, Datum::Struct(_) | Datum::List(_));
-        if !whole && self.heap.spot(data) == spot {
-            return self.take_scalar(id, Scalar::Known(ScalarId::data(data)), via);
+        if !whole && self.heap.spot(data) == came.spot {
+            return self.take_scalar(id, Scalar::Known(ScalarId::data(data)), came.via);
         }
-        self.take_datum(id, datum.clone(), self.spots.at(spot), groups, (via, spot));
+        let datum = datum.clone();
+        self.note_given(id, data, came);
+        self.take_datum(id, datum, self.spots.at(came.spot), groups, came);
     }
 
     pub(crate) fn take_datum(
@@ -107,7 +102,7 @@ impl Evaluator {
         datum: Datum,
         at: At,
         groups: &Groups,
-        (via, spot): (u32, u32),
+        Came { via, spot, outer }: Came,
     ) {
         let at = match &datum {
             Datum::Struct(_) | Datum::List(_) => self.spots.of_whole(spot),
@@ -129,7 +124,7 @@ impl Evaluator {
                     let spot = place.map_or(spot, |it| it.1);
                     let source = self.data_source(value, spot);
                     let groups = self.deep_groups(groups);
-                    let conjunct = Conjunct { groups, via, spot, ..Conjunct::new(source) };
+                    let conjunct = Conjunct { groups, via, spot, outer, ..Conjunct::new(source) };
                     self.add_conjunct(child, conjunct);
                 }
             }
@@ -153,8 +148,14 @@ impl Evaluator {
                     let source = self.data_source(value, spot);
                     let by_reference = matches!(source, Source::Vertex(_));
                     let groups = self.deep_groups(groups);
-                    let conjunct =
-                        Conjunct { groups, via, spot, by_reference, ..Conjunct::new(source) };
+                    let conjunct = Conjunct {
+                        groups,
+                        via,
+                        spot,
+                        outer,
+                        by_reference,
+                        ..Conjunct::new(source)
+                    };
                     self.add_conjunct(child, conjunct);
                 }
                 self.fit_length(id, length, End::Closed, at);

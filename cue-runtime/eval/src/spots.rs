@@ -53,6 +53,13 @@ struct Text {
     lines: OnceLock<LineIndex>,
 }
 
+impl Text {
+    /// The name of the file that it counts as.
+    fn file(&self) -> &'static str {
+        if self.name == "json" || self.name.contains('.') { self.name } else { "" }
+    }
+}
+
 /// The texts that were read, and the calls that made data.
 #[derive(Default)]
 pub(crate) struct Spots {
@@ -120,8 +127,7 @@ impl Spots {
             let (line, column) = LineIndex::new(package.text).at(at.span.start);
             return Some((package.path.to_owned(), line, column));
         }
-        let index = self.texts.partition_point(|it| it.base <= at.span.start).checked_sub(1)?;
-        let text = self.texts.get(index)?;
+        let text = self.text(at)?;
         let lines = text.lines.get_or_init(|| match &text.text {
             Datum::String(text) => LineIndex::new(text),
             Datum::Bytes(bytes) => LineIndex::new(&String::from_utf8_lossy(bytes)),
@@ -135,8 +141,23 @@ impl Spots {
             let before = text.get(start..offset as usize).unwrap_or_default();
             column = before.chars().count() as u32 + 1;
         }
-        let named = text.name == "json" || text.name.contains('.');
-        Some((if named { text.name.to_owned() } else { String::new() }, line, column))
+        Some((text.file().to_owned(), line, column))
+    }
+
+    /// Whether a spot is a call.
+    pub(crate) fn is_called(&self, spot: u32) -> bool {
+        spot >= CALLED
+    }
+
+    /// The name of the text that a position is in, as of a file, and its offset there.
+    pub(crate) fn in_text(&self, at: At) -> Option<(&'static str, u32)> {
+        let text = (at.source == READ).then(|| self.text(at)).flatten()?;
+        Some((text.file(), at.span.start - text.base))
+    }
+
+    fn text(&self, at: At) -> Option<&Text> {
+        let index = self.texts.partition_point(|it| it.base <= at.span.start).checked_sub(1)?;
+        self.texts.get(index)
     }
 
     /// Which text a position is in, as texts of one name are told apart.

@@ -156,9 +156,9 @@ impl Evaluator {
     }
 
     fn run(&mut self, id: VertexId) {
-        if let Some((data, via, spot)) = self.lone_data(id) {
+        if let Some((data, came)) = self.lone_data(id) {
             self.heap.get_mut(id).content = true;
-            self.take_data(id, data, &Groups::new(), (via, spot));
+            self.take_data(id, data, &Groups::new(), came);
             return;
         }
         if let Some((scalar, via)) = self.lone_literal(id) {

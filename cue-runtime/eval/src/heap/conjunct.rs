@@ -133,6 +133,17 @@ pub(crate) struct Lineage {
     pub(crate) inner_scope: Option<NonZeroU32>,
 }
 
+/// How data came to a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Came {
+    /// Positions crossed on the way in.
+    pub(crate) via: u32,
+    /// Where it stands (see `spots`).
+    pub(crate) spot: u32,
+    /// The reference followed first on the way in.
+    pub(crate) outer: Option<ExprId>,
+}
+
 /// A scope as a conjunct keeps it.
 pub(crate) fn kept(scope: Option<NonZeroU32>) -> u32 {
     scope.map_or(0, NonZeroU32::get)
@@ -186,6 +197,11 @@ impl Conjunct {
     pub(crate) fn alternative(self, alternative: ExprId, env: EnvId) -> Self {
         let cycle = self.cycle.max(Cycle::Optional);
         Self { source: Source::Expr(alternative, env).into(), cycle, ..self }
+    }
+
+    /// How it came, if it is data.
+    pub(crate) fn came(&self) -> Came {
+        Came { via: self.via, spot: self.spot, outer: self.outer }
     }
 
     /// The expression it is, by which it refers to something.
