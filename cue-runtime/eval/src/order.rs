@@ -29,6 +29,8 @@ struct Ranked {
     placed: usize,
     at: Option<At>,
     explicit: bool,
+    /// The reference by which a pattern of it came that applies to a field.
+    pattern: Option<ExprId>,
 }
 
 impl Evaluator {
@@ -214,15 +216,15 @@ impl Evaluator {
         }
         cue_sort::ascending(&mut structs);
         let mut through: SmallVec<[bool; 16]> = smallvec![false; ranked.len()];
+        let is_operand =
+            |it: Option<ExprId>| it.is_some_and(|it| operands.binary_search(&it).is_ok());
         for by in vertex.arcs.iter().enumerate().flat_map(|it| literals.contributions(it)) {
-            if by.outer.is_some_and(|it| operands.binary_search(&it).is_ok()) {
-                through[by.placed as usize] = true;
-            }
+            through[by.placed as usize] |= is_operand(by.outer);
         }
         for each in ranked {
             let literal = vertex.placed.get(each.placed).map(|it| it.literal);
             let operand = literal.is_some_and(|it| structs.binary_search(&it).is_ok());
-            each.explicit |= through[each.placed] || operand;
+            each.explicit |= through[each.placed] || is_operand(each.pattern) || operand;
         }
     }
 

@@ -46,7 +46,7 @@ impl Evaluator {
         reach: Reach,
     ) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
-        let rank = |(placed, at)| Ranked { placed, at: valid(at), explicit: false };
+        let rank = |(placed, at)| Ranked { placed, at: valid(at), explicit: false, pattern: None };
         let mut ranked: Vec<Ranked> = literals.positions().enumerate().map(rank).collect();
         let mut owners: Owners = Owners::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
@@ -100,15 +100,16 @@ impl Evaluator {
                 let says =
                     |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == *value);
                 let said = conjuncts.iter().find(says)?;
-                let outer = said.outer.filter(|it| reach != Reach::Without(*it));
                 let known = all.iter().take_while(|it| it.placed as usize <= *literal).count();
-                let at = valid(self.program.at(outer.unwrap_or(*label)));
-                Some((known.max(1).min(all.len()), *literal, at))
+                let at = self.program.at(*label);
+                let by = Contribution { placed: *literal as u32, at, outer: said.outer };
+                Some((known.max(1).min(all.len()), by))
             });
-            let applied: SmallVec<[(usize, usize, Option<At>); 2]> = applied.collect();
+            let applied: SmallVec<[(usize, Contribution); 2]> = applied.collect();
             for turn in 0..=all.len() {
-                for (_, literal, at) in applied.iter().filter(|it| it.0 == turn) {
-                    ranked[*literal].at = *at;
+                for (_, by) in applied.iter().filter(|it| it.0 == turn) {
+                    visit(&mut ranked, by);
+                    ranked[by.placed as usize].pattern = by.outer;
                 }
                 if let Some(by) = all.get(turn) {
                     visit(&mut ranked, by);
