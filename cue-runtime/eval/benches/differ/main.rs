@@ -411,7 +411,17 @@ fn asked(oracle: &str, texts: &[String], operations: &[&str]) -> Result<Vec<Valu
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().map_err(|it| it.to_string())?;
     let _ = writer.join();
-    serde_json::from_slice(&output.stdout).map_err(|it| format!("{oracle}: {it}"))
+    let answers = String::from_utf8_lossy(&output.stdout);
+    let lines = answers.lines().map(|it| it.trim_start_matches('[').trim_end_matches([',', ']']));
+    // One is an answer each; one that nests deeper than the reader goes is none.
+    let answers: Vec<Value> = lines
+        .filter(|it| it.starts_with('{'))
+        .map(|it| serde_json::from_str(it).unwrap_or_default())
+        .collect();
+    match answers.len() == texts.len() {
+        true => Ok(answers),
+        false => Err(format!("{oracle}: {} answers to {}", answers.len(), texts.len())),
+    }
 }
 
 fn read(answer: &Value) -> Answer {
