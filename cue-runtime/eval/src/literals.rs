@@ -79,7 +79,7 @@ impl Evaluator {
             }
             false => work.inner.place((literal, env)),
         };
-        let placed = self.place_literal(id, (literal, at), conjunct.firing, again.is_some(), work);
+        let placed = self.place_literal(id, (literal, at), conjunct.firing, again, work);
         self.count_work(work);
         let mut from = conjunct.lineage();
         // What a literal embeds shows in messages with it, a file excepted.
@@ -118,14 +118,14 @@ impl Evaluator {
         self.declare(&taken, work);
     }
 
-    /// The number of a literal among those of a vertex: they come in the order they are written in, more often than
-    /// not.
+    /// The number of a literal among those of a vertex, where it counts once more unless it is there `again` in the
+    /// same environment. They come in the order they are written in, more often than not.
     fn place_literal(
         &mut self,
         id: VertexId,
         (literal, at): (u32, At),
         firing: u32,
-        again: bool,
+        again: Option<usize>,
         work: &mut Work,
     ) -> u32 {
         let vertex = self.heap.get_mut(id);
@@ -138,7 +138,7 @@ impl Evaluator {
         };
         match known {
             Some(known) => {
-                vertex.placed[known].repeats += u32::from(!again);
+                vertex.placed[known].repeats += u32::from(again.is_none());
                 known as u32
             }
             None => {
