@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use cue_map::Set;
 
-use crate::heap::{Choice, DataId, Pattern, Placed, Rest, Test, Vertex};
+use crate::heap::{Came, Choice, DataId, Pattern, Placed, Rest, Test, Vertex};
 use crate::members::Arcs;
 use crate::program::{At, ExprId, Label};
 use crate::thin::Thin;
@@ -35,11 +35,8 @@ pub(crate) struct Seldom {
     /// Alternatives this vertex is tried with.
     pub(crate) picks: Thin<(ExprId, u32)>,
     /// Data with places that came by what it was computed from (see `order::literals`).
-    pub(crate) given: Thin<Given>,
+    pub(crate) given: Thin<(DataId, Came)>,
 }
-
-/// Data among what a vertex was computed from: its spot, and the reference by which it came.
-pub(crate) type Given = (DataId, u32, Option<ExprId>);
 
 impl Body {
     const EMPTY: Self = Self {

@@ -77,9 +77,12 @@ impl Labels {
 
     /// The label of a regular field, if there is one.
     pub(crate) fn known(&self, name: &str) -> Option<Label> {
-        let known = self.known.place(LabelKind::Regular, name, 0);
-        let own = || self.own.place(LabelKind::Regular, name, 0);
-        known.or_else(|| Some(self.known.all.len() + own()?)).map(Label::at)
+        self.find(LabelKind::Regular, name, 0)
+    }
+
+    fn find(&self, kind: LabelKind, name: &str, package: u32) -> Option<Label> {
+        let own = || Some(self.known.all.len() + self.own.place(kind, name, package)?);
+        self.known.place(kind, name, package).or_else(own).map(Label::at)
     }
 
     fn intern_text(&mut self, kind: LabelKind, name: &str, shared: Option<&Arc<str>>) -> Label {
@@ -87,15 +90,11 @@ impl Labels {
             LabelKind::Hidden | LabelKind::HiddenDefinition => self.package,
             LabelKind::Regular | LabelKind::Definition | LabelKind::Index => 0,
         };
-        if let Some(at) = self.known.place(kind, name, package) {
-            return Label::at(at);
-        }
-        let known = self.known.all.len();
-        if let Some(at) = self.own.place(kind, name, package) {
-            return Label::at(known + at);
+        if let Some(label) = self.find(kind, name, package) {
+            return label;
         }
         self.own.push((kind, shared.map_or_else(|| name.into(), Arc::clone), package));
-        Label::at(known + self.own.all.len() - 1)
+        Label::at(self.known.all.len() + self.own.all.len() - 1)
     }
 
     /// How many labels have come beside those that were known.

@@ -3,7 +3,6 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use self::literals::Literals;
 use crate::attach::NOWHERE;
 use crate::copied::Reach;
 use crate::evaluator::Evaluator;
@@ -11,8 +10,8 @@ use crate::heap::{ArcEntry, Placed, Source, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, Presence};
 
 mod edges;
-mod positions;
 mod literals;
+mod positions;
 
 /// What the default of a field is for the order of its own fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,8 +28,8 @@ struct Ranked {
     placed: usize,
     at: Option<At>,
     explicit: bool,
-    /// The reference by which a pattern of it came that applies to a field.
-    pattern: Option<ExprId>,
+    /// The references by which what it says of fields came.
+    through: SmallVec<[ExprId; 2]>,
 }
 
 impl Evaluator {
@@ -76,7 +75,7 @@ impl Evaluator {
         }
         let literals = self.placed_and_given(id);
         let mut ranked = self.positions(id, &literals, reach);
-        self.mark_explicit(id, &literals, &mut ranked);
+        self.mark_explicit(id, &mut ranked);
         if !literals.has_data()
             && let Some(order) = self.in_a_row(id, &mut ranked)
         {
@@ -155,7 +154,7 @@ impl Evaluator {
     }
 
     /// Step B: literals that are operands of `&`, or come through a reference that is one.
-    fn mark_explicit(&self, id: VertexId, literals: &Literals<'_>, ranked: &mut [Ranked]) {
+    fn mark_explicit(&self, id: VertexId, ranked: &mut [Ranked]) {
         let vertex = self.heap.get(id);
         let mut expressions: SmallVec<[ExprId; 8]> = SmallVec::new();
         for placed in &vertex.placed {
@@ -215,16 +214,11 @@ impl Evaluator {
             }
         }
         cue_sort::ascending(&mut structs);
-        let mut through: SmallVec<[bool; 16]> = smallvec![false; ranked.len()];
-        let is_operand =
-            |it: Option<ExprId>| it.is_some_and(|it| operands.binary_search(&it).is_ok());
-        for by in vertex.arcs.iter().enumerate().flat_map(|it| literals.contributions(it)) {
-            through[by.placed as usize] |= is_operand(by.outer);
-        }
+        let is_operand = |it: &ExprId| operands.binary_search(it).is_ok();
         for each in ranked {
             let literal = vertex.placed.get(each.placed).map(|it| it.literal);
             let operand = literal.is_some_and(|it| structs.binary_search(&it).is_ok());
-            each.explicit |= through[each.placed] || is_operand(each.pattern) || operand;
+            each.explicit |= operand || each.through.iter().any(is_operand);
         }
     }
 

@@ -5,7 +5,6 @@
 use smallvec::SmallVec;
 
 use crate::attach::NOWHERE;
-use crate::body::Given;
 use crate::builtin::Datum;
 use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Came, Contribution, DataId, Placed, Source, Vertex, VertexId};
@@ -59,7 +58,7 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         let own = |it: Source| matches!(it, Source::Data(own) if own == data);
         if !vertex.conjuncts.iter().any(|it| own(it.source())) {
-            vertex.given.push((data, came.spot, came.outer));
+            vertex.given.push((data, came));
         }
     }
 
@@ -79,9 +78,9 @@ impl Evaluator {
     }
 
     /// Data with places that is demanded of the vertex itself.
-    fn own_data<'a>(&'a self, vertex: &'a Vertex) -> impl Iterator<Item = Given> + 'a {
+    fn own_data<'a>(&'a self, vertex: &'a Vertex) -> impl Iterator<Item = (DataId, Came)> + 'a {
         vertex.conjuncts.iter().filter_map(|it| match it.source() {
-            Source::Data(data) if self.is_placed(data, it.spot) => Some((data, it.spot, it.outer)),
+            Source::Data(data) if self.is_placed(data, it.spot) => Some((data, it.came())),
             _ => None,
         })
     }
@@ -91,15 +90,15 @@ impl Evaluator {
         let vertex = self.heap.get(id);
         let mut literals =
             Literals { placed: &vertex.placed, data: Vec::new(), by_arc: Vec::new() };
-        if !self.has_data_beside(id) {
-            return literals;
-        }
-        literals.by_arc = vec![SmallVec::new(); vertex.arcs.len()];
-        for (data, spot, outer) in self.own_data(vertex).chain(vertex.given.iter().copied()) {
+        for (data, Came { spot, outer, .. }) in
+            self.own_data(vertex).chain(vertex.given.iter().copied())
+        {
             let Datum::Struct(fields) = self.heap.data(data) else { continue };
+            literals.by_arc.resize(vertex.arcs.len(), SmallVec::new());
             let placed = (literals.placed.len() + literals.data.len()) as u32;
             let at = self.spots.at(spot);
-            let outer = outer.filter(|it| !self.spots.is_called(spot) && !self.is_call(*it));
+            let is_call = |it: ExprId| matches!(self.program.code(it), Code::Call(..));
+            let outer = outer.filter(|it| !self.spots.is_called(spot) && !is_call(*it));
             let mut labels = Vec::with_capacity(fields.len());
             for (index, (name, _)) in fields.iter().enumerate() {
                 let Some(label) = self.labels.known(name) else { continue };
@@ -111,10 +110,6 @@ impl Evaluator {
             literals.data.push(Data { at, labels });
         }
         literals
-    }
-
-    fn is_call(&self, expr: ExprId) -> bool {
-        matches!(self.program.code(expr), Code::Call(..))
     }
 
     /// The file a position counts in, by name, and its place there, with its source.

@@ -46,7 +46,12 @@ impl Evaluator {
         reach: Reach,
     ) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
-        let rank = |(placed, at)| Ranked { placed, at: valid(at), explicit: false, pattern: None };
+        let rank = |(placed, at)| Ranked {
+            placed,
+            at: valid(at),
+            explicit: false,
+            through: SmallVec::new(),
+        };
         let mut ranked: Vec<Ranked> = literals.positions().enumerate().map(rank).collect();
         let mut owners: Owners = Owners::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
@@ -61,6 +66,7 @@ impl Evaluator {
             let literal = by.placed as usize;
             if let Some(ranked) = ranked.get_mut(literal) {
                 ranked.at = valid(by.at);
+                ranked.through.extend(by.outer.filter(|it| ranked.through.last() != Some(it)));
             }
             if let (Some(_), Some(ranked)) = (here, ranked.get_mut(literal)) {
                 ranked.at = here;
@@ -109,7 +115,6 @@ impl Evaluator {
             for turn in 0..=all.len() {
                 for (_, by) in applied.iter().filter(|it| it.0 == turn) {
                     visit(&mut ranked, by);
-                    ranked[by.placed as usize].pattern = by.outer;
                 }
                 if let Some(by) = all.get(turn) {
                     visit(&mut ranked, by);
