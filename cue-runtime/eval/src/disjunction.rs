@@ -294,7 +294,10 @@ impl Evaluator {
             [] => self.no_alternative(id, disjunctions, &failed, &failed),
             [only] => {
                 let only = *only;
-                self.heap.get_mut(only).demoted |= demoted;
+                // What was found elsewhere is what it is there.
+                if self.stands_at(only) == self.stands_at(id) {
+                    self.heap.get_mut(only).demoted |= demoted;
+                }
                 if self.follow(only) != id {
                     self.heap.get_mut(id).forward = Some(only);
                 }

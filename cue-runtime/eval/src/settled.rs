@@ -9,10 +9,15 @@ use crate::heap::{
 };
 use crate::program::{At, Code, ExprId};
 
+mod alternatives;
+
 /// What such a vertex is.
 enum Settled {
     Scalar(ScalarId, u32),
+    /// One of scalars and types.
     Choice,
+    /// One of such and of structs and lists.
+    Options,
     /// Types and bounds of what is no struct and no list.
     Kinds,
     /// A struct or a list.
@@ -25,13 +30,16 @@ impl Evaluator {
     pub(crate) fn take_settled(&mut self, id: VertexId) -> bool {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return false };
-        let Source::Expr(written, env) = conjunct.source() else { return false };
+        let Source::Expr(said, env) = conjunct.source() else { return false };
+        let written = self.chosen(vertex, said);
         let cycle = conjunct.cycle;
         let embedded = self.embedded_path(written);
         let expr = embedded.map_or(written, |it| it.0);
         let path = self.is_path(expr);
         let bare = cycle <= Cycle::Optional && conjunct.close_as.is_none();
-        if !path || !bare || !is_untouched(vertex) {
+        let tried = written != said;
+        let free = conjunct.groups.is_empty();
+        if !path || !bare || !is_untouched(vertex) || !vertex.picks.is_empty() && !tried {
             return false;
         }
         if self.calling.is_some() {
@@ -61,18 +69,41 @@ impl Evaluator {
             }
         }
         let new = self.heap.get(target).state == State::New;
-        if new && (self.is_written_out(target) || self.is_choice_or_name(target)) {
+        let quick = || match tried {
+            false => self.is_choice_or_name(target),
+            true => self.untouched_literal(target).is_some() || self.is_lone_choice(target),
+        };
+        if new && (self.is_written_out(target) || quick()) {
             target = self.unify(target);
         }
-        let Some(settled) = self.settled(target).filter(|_| target != id) else { return false };
+        if target == id {
+            return false;
+        }
+        // What is closed shares what is no less so.
+        let no_less =
+            || self.definitions.contains_key(&target.number()) || self.closes_as_much(target, id);
+        let free = tried && (free || !self.program.lenient && no_less());
+        if free && self.is_finished(target, id) {
+            return self.share_with(id, target);
+        }
+        let Some(settled) = self.settled(target) else { return false };
+        let fits = match settled {
+            Settled::Options => free && self.is_said_in_full(target, id),
+            Settled::Choice => !tried || self.is_said_in_full(target, id),
+            Settled::Whole => !tried && idle && cycle == Cycle::None,
+            Settled::Scalar(..) | Settled::Kinds => true,
+        };
+        if !fits {
+            return false;
+        }
         match settled {
-            Settled::Whole => return idle && cycle == Cycle::None && self.share_with(id, target),
+            Settled::Whole => return self.share_with(id, target),
             Settled::Scalar(scalar, scalar_via) => {
                 let via = self.heap.cross(via, self.program.at(expr));
                 let via = self.heap.join(via, scalar_via);
                 self.take_scalar(id, Scalar::Known(scalar), via);
             }
-            Settled::Choice | Settled::Kinds => {
+            Settled::Choice | Settled::Options | Settled::Kinds => {
                 let from = self.heap.get(target);
                 let (kinds, constrained) = (from.kinds, from.constrained);
                 let (choice, tests) = (from.choice.clone(), from.tests.clone());
@@ -130,7 +161,7 @@ impl Evaluator {
     pub(crate) fn settled_scalar(&self, id: VertexId) -> Option<(ScalarId, u32)> {
         match self.settled(id)? {
             Settled::Scalar(scalar, via) => Some((scalar, via)),
-            Settled::Choice | Settled::Kinds | Settled::Whole => None,
+            Settled::Choice | Settled::Options | Settled::Kinds | Settled::Whole => None,
         }
     }
 
@@ -142,7 +173,7 @@ impl Evaluator {
         let bare = vertex.arcs.is_empty() && !vertex.is_struct;
         let settled = match (&vertex.scalar, &vertex.choice) {
             (Some(scalar), None) if bare => Settled::Scalar(*scalar, vertex.scalar_via),
-            (None, Some(choice)) if bare && self.is_of_scalars(vertex, choice) => Settled::Choice,
+            (None, Some(choice)) if bare && is_whole(vertex, choice) => self.options(choice),
             (None, None) if bare && is_of_kinds(vertex) => Settled::Kinds,
             (None, None) if vertex.is_struct || vertex.is_list => Settled::Whole,
             _ => return None,
@@ -150,28 +181,25 @@ impl Evaluator {
         self.growing(id).is_none().then_some(settled)
     }
 
-    fn is_of_scalars(&self, vertex: &Vertex, choice: &Choice) -> bool {
-        let scalar = |id: &VertexId| {
-            let it = self.heap.get(self.follow(*id));
-            it.arcs.is_empty() && it.patterns.is_empty() && !it.is_struct && !it.is_list
-        };
-        vertex.tests.is_empty()
-            && vertex.patterns.is_empty()
-            && choice.untried.is_empty()
-            && choice.all.iter().all(scalar)
+    /// Whether an expression is said of a vertex, and is of such a kind of code.
+    fn has_code(&self, id: VertexId, is_it: fn(&Code) -> bool) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
+            Source::Expr(expr, _) => is_it(self.program.code(expr)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
     }
 
     /// Whether a vertex is a choice, of which all alternatives would be tried again, or nothing but a name.
     fn is_choice_or_name(&self, id: VertexId) -> bool {
-        let conjuncts = &self.heap.get(id).conjuncts;
-        conjuncts.iter().any(|it| match it.source() {
-            Source::Expr(expr, _) => match self.program.code(expr) {
-                Code::Disjoin(_) => true,
-                Code::Field { .. } => conjuncts.len() == 1,
-                _ => false,
-            },
-            Source::Data(_) | Source::Vertex(_) => false,
-        })
+        let lone = self.heap.get(id).conjuncts.len() == 1;
+        self.has_code(id, |it| matches!(it, Code::Disjoin(_)))
+            || lone && self.has_code(id, |it| matches!(it, Code::Field { .. }))
+    }
+
+    /// Whether a vertex is one choice.
+    fn is_lone_choice(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.len() == 1
+            && self.has_code(id, |it| matches!(it, Code::Disjoin(_)))
     }
 
     /// Whether a vertex is scalars, types and choices of such as they are written, and data: who
@@ -192,6 +220,11 @@ impl Evaluator {
     }
 }
 
+/// Whether a vertex is a choice that nothing is left to be tried of, and no more.
+fn is_whole(vertex: &Vertex, choice: &Choice) -> bool {
+    vertex.tests.is_empty() && vertex.patterns.is_empty() && choice.untried.is_empty()
+}
+
 /// Whether something says which kinds a vertex is of, none of them with fields or elements.
 fn is_of_kinds(vertex: &Vertex) -> bool {
     let plain = |it: &(Test, At)| matches!(it.0, Test::Bound(..) | Test::Range(_));
@@ -202,8 +235,5 @@ fn is_of_kinds(vertex: &Vertex) -> bool {
 }
 
 fn is_untouched(vertex: &Vertex) -> bool {
-    vertex.state == State::Running
-        && !vertex.constrained
-        && vertex.arcs.is_empty()
-        && vertex.picks.is_empty()
+    vertex.state == State::Running && !vertex.constrained && vertex.arcs.is_empty()
 }

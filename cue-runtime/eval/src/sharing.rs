@@ -92,7 +92,7 @@ impl Evaluator {
     }
 
     /// Whether another field is in a value that a field is in, too, and all that closes this one closes that.
-    fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
+    pub(crate) fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
         let closing = &self.heap.get(target).closing;
         let holds = |group: &u32| closing.iter().any(|it| it.group == *group && it.holds());
         let parent = |it: &VertexId| self.heap.get(*it).parent;

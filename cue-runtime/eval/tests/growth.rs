@@ -396,6 +396,38 @@ fn a_chain_of_literals_that_only_embed_is_followed_link_by_link() {
     }
 }
 
+/// What a chain of 120 defaults ends with, and what is wrong with it.
+fn last_of_defaults(first: &str, links: impl Iterator<Item = usize>) -> (String, usize) {
+    let links = links.map(|at| format!("a{at}: *a{} | null\n", at - 1));
+    let text = format!("b: 3\na0: {first}\n{}", links.collect::<String>());
+    let program = Arc::new(compile_text(&text).expect("it compiles"));
+    on_deep_stack(|| {
+        let budget = Budget { ticks: 10_000, depth: 400, bytes: 64 << 20 };
+        let mut it = Evaluation::start(program, &[], budget);
+        let root = it.find("").expect("it evaluates").expect("it is there");
+        let wrong = it.validate(root, Concreteness::Optional).len();
+        let last = it.find("a120").expect("it evaluates").expect("it is there");
+        (it.short(last), wrong)
+    })
+}
+
+#[test]
+fn a_chain_of_defaults_is_followed_link_by_link() {
+    for (first, shown) in [
+        ("5", "*5 | null"),
+        ("string", "*string | null"),
+        ("{x: 5}", "*{x:5} | null"),
+        ("1 | 2", "*1 | *2 | null"),
+        ("{x: 5} | {y: 6}", "*{x:5} | *{y:6} | null"),
+    ] {
+        let forward = last_of_defaults(first, 1..=120);
+        assert_eq!(forward, (shown.to_owned(), 0));
+        assert_eq!(last_of_defaults(first, (1..=120).rev()), forward);
+    }
+    let computed = last_of_defaults("{x: b, l: [b, {k: b}]}", 1..=120);
+    assert_eq!(computed, ("*{x:3,l:[3,{k:3}]} | null".to_owned(), 0));
+}
+
 #[test]
 fn a_chain_of_types_is_followed_link_by_link() {
     const LINKS: u64 = 20_000;
