@@ -1,5 +1,6 @@
 //! The state of one evaluation, and expressions: what they give in an environment.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use cue_map::{Map, Set};
@@ -45,6 +46,8 @@ pub(crate) struct Evaluator {
     pub(crate) heap: Heap,
     pub(crate) budget: Budget,
     pub(crate) ticks: u64,
+    /// Ticks for long ways up from values, which are counted with the next one.
+    pub(crate) climbed: Cell<u64>,
     /// Memory outside of the heap.
     pub(crate) bytes: u64,
     /// For texts that are put together when they are read.
@@ -228,6 +231,7 @@ impl Evaluator {
             heap,
             budget,
             ticks: 0,
+            climbed: Cell::new(0),
             bytes: 0,
             allowance: Arc::default(),
             current: root,

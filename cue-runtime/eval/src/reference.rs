@@ -272,7 +272,7 @@ impl Evaluator {
     }
 
     /// The vertex that one stands for which is nothing but a reference.
-    fn referred(&mut self, id: VertexId) -> VertexId {
+    pub(crate) fn referred(&mut self, id: VertexId) -> VertexId {
         let id = self.follow(id);
         let [conjunct] = self.heap.get(id).conjuncts.as_slice() else { return id };
         let Source::Expr(expr, env) = conjunct.source() else { return id };

@@ -14,6 +14,9 @@ use crate::work::Work;
 /// From here on chains are taken up from their other end.
 const DEEP: u32 = 200;
 
+/// So many steps up from a value take as long as a tick.
+const STEPS_OF_A_TICK: u64 = 256;
+
 impl Evaluator {
     /// The vertex whose value `id` shares, itself if none.
     #[inline]
@@ -392,15 +395,18 @@ impl Evaluator {
 
     /// Whether `above` is `below` or one of its parents.
     pub(crate) fn is_ancestor(&self, above: VertexId, below: VertexId) -> bool {
-        let mut next = Some(below);
-        while let Some(id) = next {
-            if id == above || self.follow(id) == above {
-                return true;
-            }
+        let (mut next, mut steps) = (Some(below), 0);
+        let mut found = false;
+        while let (Some(id), false) = (next, found) {
+            steps += 1;
+            found = id == above || self.follow(id) == above;
             let vertex = self.heap.get(id);
             // Lets and inline values stand outside the tree (S-64).
             next = if vertex.label.is_some() { vertex.parent } else { None };
         }
-        false
+        if steps >= STEPS_OF_A_TICK {
+            self.climbed.set(self.climbed.get() + steps / STEPS_OF_A_TICK);
+        }
+        found
     }
 }

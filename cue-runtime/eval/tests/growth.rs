@@ -574,3 +574,15 @@ fn lists_that_go_round_are_told_of_as_often_as_they_do() {
     let round = |it: &String| it.ends_with(": structural cycle");
     assert!(all.iter().filter(|it| round(it)).count() > 100, "{all:?}");
 }
+
+#[test]
+fn an_argument_that_leads_to_the_call_it_is_made_for_ends() {
+    let choice = "q: {kind: \"x\"} | {kind: \"y\", a: 5}\nq: d: [x.kind]\nx: {q, c: z}\n";
+    let call = |it: &str| format!("d: list.FlattenN([{it}.d, [1]], 1)");
+    let text = format!("import \"list\"\n{choice}z: {{{}, {}}}", call("z"), call("q"));
+    let all = wrong(&text, 5_000);
+    assert!(
+        all.contains(&"z.d: error in call to list.FlattenN: structural cycle".to_owned()),
+        "{all:?}"
+    );
+}

@@ -160,14 +160,17 @@ impl Evaluator {
         }
     }
 
-    /// Whether a reference in a literal that is an argument leads to what is called for: that has no
-    /// end (S-61).
-    pub(crate) fn calls_for_itself(&self, id: VertexId, target: VertexId) -> bool {
+    /// Whether a reference in a literal that is an argument leads to what is called for, be that an argument itself
+    /// which refers to it: that has no end (S-61).
+    pub(crate) fn calls_for_itself(&mut self, id: VertexId, target: VertexId) -> bool {
         let Some(place) = self.calling else { return false };
+        if self.heap.get(id).label.is_none() || self.is_in_tree(id) {
+            return false;
+        }
         let tried = |it: &(VertexId, VertexId)| it.0 == target && it.1 == place;
-        (place == target || self.trying.iter().any(tried))
-            && self.heap.get(id).label.is_some()
-            && !self.is_in_tree(id)
+        place == target
+            || self.trying.iter().any(tried)
+            || !self.is_in_tree(place) && self.referred(place) == target
     }
 
     /// Whether an error says that a value waits for itself, and nothing comes any more.
