@@ -236,24 +236,9 @@ impl Evaluator {
             }
         };
         let groups = self.deep_groups(&pattern.groups);
-        self.add_conjunct(
-            child,
-            Conjunct {
-                source: Source::Expr(pattern.value, env).into(),
-                groups,
-                close_as: None,
-                by_reference: true,
-                outer: pattern.from.outer,
-                firing: 0,
-                cycle: pattern.from.cycle.max(Cycle::Optional),
-                way: pattern.from.way,
-                via: pattern.from.via,
-                late: true,
-                was_closed: Closed::Not,
-                beside: pattern.from.beside,
-                spot: kept(pattern.from.inner_scope),
-            },
-        );
+        let source = Source::Expr(pattern.value, env);
+        let spot = kept(pattern.from.inner_scope);
+        self.add_conjunct(child, Conjunct { spot, ..Conjunct::late(source, groups, pattern.from) });
     }
 
     /// Of a pattern whose label is not known it cannot be said what it holds for; a label that has failed is told

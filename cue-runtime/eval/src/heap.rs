@@ -119,9 +119,7 @@ pub(crate) struct Rest {
     pub(crate) value: Option<ExprId>,
     pub(crate) env: EnvId,
     pub(crate) groups: Groups,
-    pub(crate) outer: Option<ExprId>,
-    pub(crate) via: u32,
-    pub(crate) beside: u32,
+    pub(crate) from: Lineage,
 }
 
 /// What a closing group demands at a vertex.

@@ -3,7 +3,7 @@
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, Closed, Conjunct, Cycle, EnvId, FaultId, Rest, Source, VertexId};
+use crate::heap::{By, Conjunct, EnvId, FaultId, Rest, Source, VertexId};
 use crate::longer::LENGTHS;
 use crate::program::{At, Code, ExprId, ListElement, Presence};
 
@@ -99,10 +99,8 @@ impl Evaluator {
                 ListElement::Rest(value) => {
                     end = End::Open;
                     let groups = self.deep_groups(&conjunct.groups);
-                    let via = conjunct.via;
-                    let beside = conjunct.beside;
-                    let outer = conjunct.outer;
-                    let rest = Rest { first: next, value: *value, env, groups, outer, via, beside };
+                    let from = conjunct.lineage();
+                    let rest = Rest { first: next, value: *value, env, groups, from };
                     self.heap.get_mut(id).rest.push(rest);
                 }
             }
@@ -133,27 +131,11 @@ impl Evaluator {
         }
         let rest = self.heap.get(id).rest.clone();
         let arcs = self.elements(id);
-        for Rest { first, value, env, groups, outer, via, beside } in rest {
+        for Rest { first, value, env, groups, from } in rest {
             let Some(value) = value else { continue };
             for vertex in arcs.iter().skip(first) {
-                self.add_conjunct(
-                    *vertex,
-                    Conjunct {
-                        source: Source::Expr(value, env).into(),
-                        groups: groups.clone(),
-                        close_as: None,
-                        by_reference: true,
-                        outer,
-                        firing: 0,
-                        cycle: Cycle::Optional,
-                        way: 0,
-                        via,
-                        late: true,
-                        was_closed: Closed::Not,
-                        beside,
-                        spot: 0,
-                    },
-                );
+                let source = Source::Expr(value, env);
+                self.add_conjunct(*vertex, Conjunct::late(source, groups.clone(), from));
             }
         }
     }

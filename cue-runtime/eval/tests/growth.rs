@@ -586,3 +586,11 @@ fn an_argument_that_leads_to_the_call_it_is_made_for_ends() {
         "{all:?}"
     );
 }
+
+#[test]
+fn elements_that_are_what_they_stand_in_end_in_the_second_round() {
+    let all = wrong("#B: {d: [_, _], d: [...{#B}]}", 1_000);
+    let ends: Vec<&str> =
+        all.iter().filter_map(|it| it.strip_suffix(": structural cycle")).collect();
+    assert_eq!(ends, ["#B.d.0.d.0", "#B.d.0.d.1", "#B.d.1.d.0", "#B.d.1.d.1"]);
+}

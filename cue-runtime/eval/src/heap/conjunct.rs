@@ -199,6 +199,21 @@ impl Conjunct {
         Self { source: Source::Expr(alternative, env).into(), cycle, ..self }
     }
 
+    /// What a pattern, or `...T`, says of a field or an element that others bring (S-62).
+    pub(crate) fn late(source: Source, groups: Groups, from: Lineage) -> Self {
+        Self {
+            groups,
+            by_reference: true,
+            outer: from.outer,
+            cycle: from.cycle.max(Cycle::Optional),
+            way: from.way,
+            via: from.via,
+            late: true,
+            beside: from.beside,
+            ..Self::new(source)
+        }
+    }
+
     /// How it came, if it is data.
     pub(crate) fn came(&self) -> Came {
         Came { via: self.via, spot: self.spot, outer: self.outer }
