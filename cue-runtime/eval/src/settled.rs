@@ -24,6 +24,20 @@ enum Settled {
     Whole,
 }
 
+/// The reference that a vertex is nothing but.
+struct Named {
+    expr: ExprId,
+    env: EnvId,
+    via: u32,
+    /// It is one of the alternatives of a choice, with which the vertex is tried.
+    tried: bool,
+    /// It may be a struct or a list all the same: what may close says which fields it knows, a struct that is shared
+    /// says nothing. A name beside loops mostly leads to what these add to.
+    idle: bool,
+    /// Nothing closes it.
+    free: bool,
+}
+
 impl Evaluator {
     /// Takes the value for a vertex that is about to be evaluated and is nothing but such a reference;
     /// whether it did. Who comes with more conjuncts has it evaluated anew, from what it refers to.
@@ -32,26 +46,23 @@ impl Evaluator {
         let [conjunct] = vertex.conjuncts.as_slice() else { return false };
         let Source::Expr(said, env) = conjunct.source() else { return false };
         let written = self.chosen(vertex, said);
-        let cycle = conjunct.cycle;
         let embedded = self.embedded_path(written);
         let expr = embedded.map_or(written, |it| it.0);
-        let path = self.is_path(expr);
-        let bare = cycle <= Cycle::Optional && conjunct.close_as.is_none();
+        let bare = conjunct.cycle <= Cycle::Optional && conjunct.close_as.is_none();
         let tried = written != said;
-        let free = conjunct.groups.is_empty();
-        if !path || !bare || !is_untouched(vertex) || !vertex.picks.is_empty() && !tried {
+        let untouched = is_untouched(vertex) && (vertex.picks.is_empty() || tried);
+        if !self.is_path(expr) || !bare || !untouched {
             return false;
         }
         if self.calling.is_some() {
             return embedded.is_none() && self.share_scalar(id, expr, env);
         }
-        let via = conjunct.via;
-        // What may close says which fields it knows; a struct that is shared says nothing. A name beside
-        // loops mostly leads to what these add to.
         let idle = matches!(self.program.code(expr), Code::Select(..) | Code::Variable { .. })
             && !self.names_definition(expr)
             && conjunct.groups.iter().all(|it| self.idle.contains(it))
+            && conjunct.cycle == Cycle::None
             && embedded.is_none();
+        let (via, free) = (conjunct.via, conjunct.groups.is_empty());
         let (env, via) = match embedded {
             Some((_, literal)) => {
                 let via = self.heap.cross_literal(via, self.program.at(written));
@@ -59,38 +70,24 @@ impl Evaluator {
             }
             None => (env, via),
         };
-        let Value::Vertex(target) = self.eval(expr, env) else { return false };
-        let mut target = self.follow(target);
-        // What a parent's comprehensions add belongs to the target too.
-        if let Some(parent) = self.heap.get(target).parent {
-            if self.heap.get(parent).state == State::New {
-                self.unify(parent);
-                target = self.follow(target);
-            }
-        }
-        let new = self.heap.get(target).state == State::New;
-        let quick = || match tried {
-            false => self.is_choice_or_name(target),
-            true => self.untouched_literal(target).is_some() || self.is_lone_choice(target),
-        };
-        if new && (self.is_written_out(target) || quick()) {
-            target = self.unify(target);
-        }
-        if target == id {
-            return false;
-        }
+        self.take_named(id, &Named { expr, env, via, tried, idle, free })
+    }
+
+    /// The same for what it refers to.
+    fn take_named(&mut self, id: VertexId, named: &Named) -> bool {
+        let Some(target) = self.target_of(named).filter(|it| *it != id) else { return false };
         // What is closed shares what is no less so.
         let no_less =
             || self.definitions.contains_key(&target.number()) || self.closes_as_much(target, id);
-        let free = tried && (free || !self.program.lenient && no_less());
+        let free = named.tried && (named.free || !self.program.lenient && no_less());
         if free && self.is_finished(target, id) {
             return self.share_with(id, target);
         }
         let Some(settled) = self.settled(target) else { return false };
         let fits = match settled {
             Settled::Options => free && self.is_said_in_full(target, id),
-            Settled::Choice => !tried || self.is_said_in_full(target, id),
-            Settled::Whole => !tried && idle && cycle == Cycle::None,
+            Settled::Choice => !named.tried || self.is_said_in_full(target, id),
+            Settled::Whole => !named.tried && named.idle,
             Settled::Scalar(..) | Settled::Kinds => true,
         };
         if !fits {
@@ -99,33 +96,58 @@ impl Evaluator {
         match settled {
             Settled::Whole => return self.share_with(id, target),
             Settled::Scalar(scalar, scalar_via) => {
-                let via = self.heap.cross(via, self.program.at(expr));
+                let via = self.heap.cross(named.via, self.program.at(named.expr));
                 let via = self.heap.join(via, scalar_via);
                 self.take_scalar(id, Scalar::Known(scalar), via);
             }
-            Settled::Choice | Settled::Options | Settled::Kinds => {
-                let from = self.heap.get(target);
-                let (kinds, constrained) = (from.kinds, from.constrained);
-                let (choice, tests) = (from.choice.clone(), from.tests.clone());
-                let narrowed = (from.narrowed != 0).then(|| self.narrowed(target));
-                let vertex = self.heap.get_mut(id);
-                (vertex.kinds, vertex.constrained) = (kinds, constrained);
-                if choice.is_some() {
-                    vertex.choice = choice;
-                }
-                if !tests.is_empty() {
-                    vertex.tests = tests;
-                }
-                if let Some(narrowed) = narrowed {
-                    self.note_narrowed(id, narrowed);
-                }
-            }
+            Settled::Choice | Settled::Options | Settled::Kinds => self.take_options(id, target),
         }
         let demoted = self.heap.get(target).demoted;
         let vertex = self.heap.get_mut(id);
         vertex.content = true;
         vertex.demoted |= demoted;
         true
+    }
+
+    /// The vertex that a reference leads to, evaluated if that comes to no other one or is asked for anyway.
+    fn target_of(&mut self, named: &Named) -> Option<VertexId> {
+        let target = self.eval(named.expr, named.env).vertex()?;
+        let mut target = self.follow(target);
+        // What a parent's comprehensions add belongs to the target too.
+        if let Some(parent) = self.heap.get(target).parent {
+            if self.heap.get(parent).state == State::New {
+                self.unify(parent);
+                target = self.follow(target);
+            }
+        }
+        let quick = || match named.tried {
+            false => self.is_choice_or_name(target),
+            true => self.untouched_literal(target).is_some() || self.is_lone_choice(target),
+        };
+        let new = self.heap.get(target).state == State::New;
+        if new && (self.is_written_out(target) || quick()) {
+            target = self.unify(target);
+        }
+        Some(target)
+    }
+
+    /// Takes the types, the bounds and the alternatives of another vertex.
+    fn take_options(&mut self, id: VertexId, target: VertexId) {
+        let from = self.heap.get(target);
+        let (kinds, constrained) = (from.kinds, from.constrained);
+        let (choice, tests) = (from.choice.clone(), from.tests.clone());
+        let narrowed = (from.narrowed != 0).then(|| self.narrowed(target));
+        let vertex = self.heap.get_mut(id);
+        (vertex.kinds, vertex.constrained) = (kinds, constrained);
+        if choice.is_some() {
+            vertex.choice = choice;
+        }
+        if !tests.is_empty() {
+            vertex.tests = tests;
+        }
+        if let Some(narrowed) = narrowed {
+            self.note_narrowed(id, narrowed);
+        }
     }
 
     /// The path that is all that a literal embeds, or says, and which literal that is.
