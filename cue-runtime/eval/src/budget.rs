@@ -31,7 +31,7 @@ pub(crate) const TOO_DEEP: &str = "value nested too deeply";
 impl Evaluator {
     /// Counts work; an error once the budget is used up.
     pub(crate) fn tick(&mut self) -> Result<(), FaultId> {
-        self.ticks += 1 + self.climbed.take();
+        self.ticks += 1;
         if let Some(spent) = self.spent {
             return Err(spent);
         }

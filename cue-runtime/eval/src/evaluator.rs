@@ -46,7 +46,7 @@ pub(crate) struct Evaluator {
     pub(crate) heap: Heap,
     pub(crate) budget: Budget,
     pub(crate) ticks: u64,
-    /// Ticks for long ways up from values, which are counted with the next one.
+    /// Ticks for long ways up from values, which are counted with the next vertex.
     pub(crate) climbed: Cell<u64>,
     /// Memory outside of the heap.
     pub(crate) bytes: u64,

@@ -39,7 +39,8 @@ impl Evaluator {
 
     /// The same for one that waits to be evaluated.
     fn evaluate(&mut self, id: VertexId) -> VertexId {
-        if let Err(fault) = self.tick() {
+        let climbed = self.climbed.take();
+        if let Err(fault) = self.tick_for(climbed) {
             let vertex = self.heap.get_mut(id);
             vertex.state = State::Done;
             vertex.fault = Some(fault);

@@ -1,8 +1,6 @@
 //! Alternatives that are references: what nothing in leads back to them is shared, with the choices that were made of
 //! it, where it would be tried anew for each link of a chain of defaults (`b: *a | null`, `c: *b | null`).
 
-use smallvec::SmallVec;
-
 use super::Settled;
 use crate::evaluator::Evaluator;
 use crate::heap::{Choice, Source, State, Vertex, VertexId};
@@ -34,7 +32,7 @@ impl Evaluator {
 
     /// Whether nothing is left to be evaluated in a vertex, and nothing around `id` is in it.
     fn leads_nowhere(&mut self, of: VertexId, id: VertexId) -> bool {
-        let mut open: SmallVec<[VertexId; 16]> = smallvec::smallvec![of];
+        let mut open = vec![of];
         let mut walked = 0;
         while let Some(next) = open.pop() {
             walked += 1;
@@ -92,8 +90,7 @@ impl Evaluator {
     /// other are one of, does not.
     pub(super) fn is_said_in_full(&mut self, of: VertexId, id: VertexId) -> bool {
         let choice = self.heap.get(of).choice.as_deref();
-        let all: SmallVec<[VertexId; 8]> =
-            choice.into_iter().flat_map(|it| &it.all).copied().collect();
+        let all: Vec<VertexId> = choice.map(|it| it.all.clone()).unwrap_or_default();
         all.into_iter().all(|it| {
             let vertex = self.heap.get(self.follow(it));
             let says = vertex.scalar.is_some() || vertex.constrained;
