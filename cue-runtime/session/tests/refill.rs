@@ -191,6 +191,38 @@ size: {a: 1, b: 2}[kind]
     check(text, &[("of.k", "\"b\""), ("of.y", "1"), ("kind", "\"b\"")], told);
 }
 
+/// Links of such a chain share what the first one is.
+#[test]
+fn chains_of_defaults_follow_what_is_filled() {
+    let text = r#"
+first: {x: int, l: [int, {y: n}]}
+n: number
+b: *first | null
+c: *b | "none"
+d: c.x
+e: {k: c} | 0
+plain: 1 | 2 | {z: 3}
+f: *plain | null
+g: *f | 4
+#D: {k: {x: int}, l: *k | null, m: *l | string}
+h: #D & {k: x: int}
+i: *h.m | null
+"#;
+    check(
+        text,
+        &[
+            ("first.x", "3"),
+            ("n", "1"),
+            ("plain", "2"),
+            ("first.l[0]", "4"),
+            ("h.k.x", "5"),
+            ("first.w", "6"),
+            ("c.v", "7"),
+        ],
+        told,
+    );
+}
+
 #[test]
 fn what_is_wrong_in_a_filling_changes_nothing() {
     let text = "a: 1\nb: a";
