@@ -76,10 +76,7 @@ impl Evaluator {
     /// The same for what it refers to.
     fn take_named(&mut self, id: VertexId, named: &Named) -> bool {
         let Some(target) = self.target_of(named).filter(|it| *it != id) else { return false };
-        // What is closed shares what is no less so.
-        let no_less =
-            || self.definitions.contains_key(&target.number()) || self.closes_as_much(target, id);
-        let free = named.tried && (named.free || !self.program.lenient && no_less());
+        let free = named.tried && (named.free || self.is_no_less_closed(target, id));
         if free && self.is_finished(target, id) {
             return self.share_with(id, target);
         }
@@ -195,7 +192,9 @@ impl Evaluator {
         let bare = vertex.arcs.is_empty() && !vertex.is_struct;
         let settled = match (&vertex.scalar, &vertex.choice) {
             (Some(scalar), None) if bare => Settled::Scalar(*scalar, vertex.scalar_via),
-            (None, Some(choice)) if bare && is_whole(vertex, choice) => self.options(choice),
+            (None, Some(choice)) if bare && is_tried_in_full(vertex, choice) => {
+                self.options(choice)
+            }
             (None, None) if bare && is_of_kinds(vertex) => Settled::Kinds,
             (None, None) if vertex.is_struct || vertex.is_list => Settled::Whole,
             _ => return None,
@@ -243,7 +242,7 @@ impl Evaluator {
 }
 
 /// Whether a vertex is a choice that nothing is left to be tried of, and no more.
-fn is_whole(vertex: &Vertex, choice: &Choice) -> bool {
+fn is_tried_in_full(vertex: &Vertex, choice: &Choice) -> bool {
     vertex.tests.is_empty() && vertex.patterns.is_empty() && choice.untried.is_empty()
 }
 

@@ -76,12 +76,11 @@ impl Evaluator {
                 };
             }
         }
-        // What is closed shares what is no less so.
-        // Up to v0.14 that takes several references.
-        let alone = lone && self.program.lenient;
-        let no_less = self.definitions.contains_key(&target.number())
-            || lone && !self.program.lenient && self.closes_as_much(target, id);
-        if closes && (alone || !no_less) {
+        let no_less = || match lone {
+            true => self.is_no_less_closed(target, id),
+            false => self.definitions.contains_key(&target.number()),
+        };
+        if closes && !no_less() {
             return lone && self.take_settled(id);
         }
         // What waits in a value that is made on the way is written as it is named there.
@@ -91,8 +90,14 @@ impl Evaluator {
         self.share_with(id, target)
     }
 
+    /// Whether a vertex that is closed may share a value: what is no less so. Up to v0.14 that takes several references.
+    pub(crate) fn is_no_less_closed(&self, target: VertexId, id: VertexId) -> bool {
+        let defines = self.definitions.contains_key(&target.number());
+        !self.program.lenient && (defines || self.closes_as_much(target, id))
+    }
+
     /// Whether another field is in a value that a field is in, too, and all that closes this one closes that.
-    pub(crate) fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
+    fn closes_as_much(&self, target: VertexId, id: VertexId) -> bool {
         let closing = &self.heap.get(target).closing;
         let holds = |group: &u32| closing.iter().any(|it| it.group == *group && it.holds());
         let parent = |it: &VertexId| self.heap.get(*it).parent;

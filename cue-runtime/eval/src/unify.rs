@@ -396,15 +396,16 @@ impl Evaluator {
 
     /// Whether `above` is `below` or one of its parents.
     pub(crate) fn is_ancestor(&self, above: VertexId, below: VertexId) -> bool {
-        let (mut next, mut steps) = (Some(below), 0);
-        let mut found = false;
-        while let (Some(id), false) = (next, found) {
+        let mut steps = 0;
+        // Lets and inline values stand outside the tree (S-64).
+        let around = |it: &VertexId| {
+            let vertex = self.heap.get(*it);
+            vertex.label.and(vertex.parent)
+        };
+        let found = std::iter::successors(Some(below), around).any(|it| {
             steps += 1;
-            found = id == above || self.follow(id) == above;
-            let vertex = self.heap.get(id);
-            // Lets and inline values stand outside the tree (S-64).
-            next = if vertex.label.is_some() { vertex.parent } else { None };
-        }
+            it == above || self.follow(it) == above
+        });
         if steps >= STEPS_OF_A_TICK {
             self.climbed.set(self.climbed.get() + steps / STEPS_OF_A_TICK);
         }
