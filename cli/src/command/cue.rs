@@ -447,9 +447,11 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
     let mut request = Request { ignore: common.ignore, style: common.style, ..request };
     let mut target = None;
     if let Some(it) = output {
-        let usual = request.verb.usual();
-        let named = filetype::output(it.out.as_deref(), it.outfile.as_deref(), usual)?;
-        request.out = named.kind.encoding;
+        let named = filetype::output(it.out.as_deref(), it.outfile.as_deref(), request.verb)?;
+        match named.encoding {
+            Ok(encoding) => request.out = encoding,
+            Err(text) => request.unwritten = Some(text),
+        }
         request.expressions.clone_from(&it.expression);
         request.force = it.force;
         target = Some(named.name).filter(|it| it != "-");
@@ -464,8 +466,8 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
     if errors.is_empty() || target.is_none() {
         put(target.as_deref(), existing, &output)?;
     } else if begun && request.verb == Verb::Eval && request.out != Encoding::Cue {
-        // It is made before values are looked at.
-        put(target.as_deref(), existing, &[])?;
+        // It is made before values are looked at. That it cannot be is nothing beside what is wrong with them.
+        let _ = put(target.as_deref(), existing, &[]);
     }
     if !errors.is_empty() {
         common.cli.out.note(&explained(&errors, Some(&request), common.errors));
@@ -510,6 +512,7 @@ fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
         labels: it.place.path.clone(),
         several: it.place.several(),
         context: it.place.context(),
+        schema: it.place.schema.clone().filter(|it| !it.is_empty()),
         files: if it.apart { Files::Apart } else { Files::Together },
         texts: if it.recursive { Texts::Parsed } else { Texts::Kept },
         force: it.force,

@@ -56,6 +56,15 @@ pub struct Source {
     pub package: usize,
     /// What hidden names of that package end with in the result (O-81).
     pub suffix: String,
+    /// Whether it is data that the files are merged with, which comes before them.
+    pub is_data: bool,
+}
+
+impl Source {
+    /// What files of a package are sorted by.
+    pub(crate) fn rank(&self) -> (bool, &str) {
+        (!self.is_data, &self.name)
+    }
 }
 
 /// What the places of another package begin with.

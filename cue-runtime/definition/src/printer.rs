@@ -96,7 +96,7 @@ pub fn package(
     let scopes = printer.file_scopes();
     let mut conjuncts: Vec<_> = (files.iter().zip(scopes).enumerate())
         .filter(|(_, (it, _))| it.package == 0)
-        .map(|(index, (it, scope))| (&*it.name, Conjunct::File { file: &it.file, index, scope }))
+        .map(|(index, (it, scope))| (it.rank(), Conjunct::File { file: &it.file, index, scope }))
         .collect();
     cue_sort::by_key(&mut conjuncts, |it| it.0);
     let conjuncts = conjuncts.into_iter().map(|it| it.1).collect();
@@ -135,10 +135,10 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The files of the main package, by name.
+    /// The files of the main package, data first, by name.
     fn main(&self) -> Vec<&'a Source> {
         let mut files: Vec<&'a Source> = self.files.iter().filter(|it| it.package == 0).collect();
-        cue_sort::by_key(&mut files, |it| it.name.clone());
+        cue_sort::by_key(&mut files, |it| it.rank());
         files
     }
 

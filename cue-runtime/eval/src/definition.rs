@@ -212,6 +212,7 @@ fn parsed_source(program: &Program, it: &SourceText) -> Source {
         text: it.text.clone(),
         package: 0,
         suffix: String::new(),
+        is_data: it.is_data,
     }
 }
 

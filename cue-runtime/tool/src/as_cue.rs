@@ -30,7 +30,7 @@ impl Asked<'_> {
             let expression = Some(self.expression).filter(|_| kept);
             let names = match self.request.imports {
                 // What data is merged with stays as it is.
-                Imports::PutIn if !self.has_data() => Some(Names::PutIn),
+                Imports::PutIn if !self.is_joined() => Some(Names::PutIn),
                 Imports::PutIn | Imports::Kept if kept => {
                     Some(Names::Kept).filter(|_| is_composite(self.expression))
                 }
@@ -66,7 +66,7 @@ impl Asked<'_> {
         // With data it is no file of the package any more: its clause goes, but the line of that
         // stays above a struct in braces.
         if let (Verb::Def, true, Some(package)) =
-            (self.request.verb, self.has_data(), &self.unit.package)
+            (self.request.verb, self.is_joined(), &self.unit.package)
         {
             if let Some(rest) = without_clause(&text, package) {
                 let line = if rest.starts_with('{') { "\n" } else { "" };

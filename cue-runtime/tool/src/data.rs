@@ -86,6 +86,11 @@ pub struct Value {
 }
 
 impl Value {
+    /// Whether it is null, not only by default.
+    pub(crate) fn is_null(&self) -> bool {
+        self.datum == Datum::Null && !self.located.text.contains('|')
+    }
+
     /// The value as an expression.
     pub(crate) fn expression(&self) -> Located {
         if !matches!(self.datum, Datum::Struct(_)) {

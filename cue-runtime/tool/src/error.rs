@@ -4,7 +4,7 @@ use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
 use cue_syntax::{LineIndex, SyntaxError};
 
-use crate::tasks;
+use crate::{folder, tasks};
 
 /// Why a command failed; its text is what goes to stderr.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +82,7 @@ pub(crate) fn shown(file: &str) -> String {
     let name = file.trim_start_matches('\0');
     let is_text =
         file.starts_with('\0') || tasks::is_package(name) || cue_eval::spots::is_read(name);
-    if is_text || name.is_empty() { name.to_owned() } else { crate::folder::dotted(name) }
+    if is_text || name.is_empty() { name.to_owned() } else { folder::dotted(name) }
 }
 
 /// The beginning of a text, at most what one message may take.
@@ -120,6 +120,28 @@ pub(crate) fn unparsed(name: &str, text: &str, errors: &[SyntaxError]) -> Vec<Di
         diagnostic(it.message.as_str(), Some((name, line, column)))
     });
     told.collect()
+}
+
+/// As they are told together: those without a place first, then by their places; each once.
+pub(crate) fn in_order(mut all: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let place =
+        |it: &Diagnostic| it.positions.first().map(|at| (at.file.clone(), at.line, at.column));
+    all.sort_by_cached_key(|it| (place(it), it.message.clone()));
+    all.dedup();
+    all
+}
+
+impl Error {
+    /// The same as values; what has no code of its own as it is told.
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
+        match self {
+            Error::Diagnostics(all) | Error::Headed { all, .. } => all,
+            Error::File { file, source } => {
+                vec![diagnostic(format!("{}: {source}", folder::dotted(&file)), None)]
+            }
+            Error::Request(text) | Error::Runtime(text) => vec![diagnostic(text, None)],
+        }
+    }
 }
 
 /// For callers that have no positions.

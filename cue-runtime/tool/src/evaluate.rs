@@ -90,6 +90,8 @@ pub struct Request {
     pub force: bool,
     /// Form of the output.
     pub out: Encoding,
+    /// Why nothing is written in the form that was asked for: told once everything is loaded.
+    pub unwritten: Option<String>,
     /// `-c`
     pub concrete: Concrete,
     /// What else `eval` shows.
@@ -122,6 +124,7 @@ impl Request {
             package: None,
             force: false,
             out: verb.usual(),
+            unwritten: None,
             concrete: Concrete::Usual,
             shown: Shown::default(),
             style: Style::Plain,
@@ -175,6 +178,12 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         Pattern::new(pattern).map_err(Error::Request)?;
     }
     let Planned { units, broken } = plan::units(runtime, request)?;
+    if let Some(text) = &request.unwritten {
+        for unit in units.iter().filter(|it| it.sound == Sound::Text) {
+            Asked { request, unit, expression: "" }.sound(runtime, Sound::Text)?;
+        }
+        return Err(Error::Request(text.clone()));
+    }
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
     for unit in &units {
@@ -274,6 +283,11 @@ impl Asked<'_> {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
 
+    /// Whether it is more than a package or files that were named.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.has_data() || self.unit.joined
+    }
+
     /// Whether everything must be concrete.
     fn is_strict(&self) -> bool {
         match self.request.concrete {
@@ -328,7 +342,7 @@ impl Asked<'_> {
         }
         // What stands above a file belongs to its clause where one is printed.
         let clause = request.package.as_ref().filter(|it| unit.package.is_none() && is_name(it));
-        let clause = clause.filter(|_| request.verb == Verb::Def && !self.has_data());
+        let clause = clause.filter(|_| request.verb == Verb::Def && !self.is_joined());
         // It makes a struct of them, which they have to be.
         let is_struct = |it: &Source| {
             let file = cue_syntax::parse_file(&it.text).file;
@@ -378,7 +392,7 @@ impl Asked<'_> {
             let path = if self.unit.apart { DATA } else { "" };
             Asked { expression: "", ..*self }.agrees(runtime, path)?;
         }
-        let around = request.verb == Verb::Export && placement.has_labels() && !self.has_data();
+        let around = request.verb == Verb::Export && placement.has_labels() && !self.unit.had_data;
         if around {
             placement.known(runtime, &self.unit.sources)?;
         }
@@ -444,14 +458,13 @@ impl Asked<'_> {
             let datum = datum(session, &path)?;
             labels = placement.around(runtime, &datum)?;
         }
-        let text = if request.out == Encoding::Cue {
+        let text = if let Some(hidden) = labels.iter().position(|it| it.starts_with('#')) {
+            // What a definition is put into is no data.
+            without_value(labels.get(..hidden).unwrap_or_default(), request)?
+        } else if request.out == Encoding::Cue {
             self.cue(session, (&path, of), style, &labels)?
         } else {
-            let mut within = Vec::with_capacity(labels.len());
-            for label in &labels {
-                let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
-                within.push(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1));
-            }
+            let within = names(&labels)?;
             match request.out {
                 Encoding::Json if within.is_empty() => {
                     let text = session.json(&path);
@@ -496,6 +509,29 @@ impl Asked<'_> {
             outcome.output.extend(separator(request.out).as_bytes());
         }
     }
+}
+
+/// Labels without their quotes.
+fn names(labels: &[String]) -> Result<Vec<String>, Error> {
+    let name = |label: &String| {
+        let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
+        Ok(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1))
+    };
+    labels.iter().map(name).collect()
+}
+
+/// An empty struct at a place.
+fn without_value(labels: &[String], request: &Request) -> Result<Vec<u8>, Error> {
+    if request.out == Encoding::Cue {
+        let text = labels.iter().rev().fold(String::new(), |inner, label| match inner.is_empty() {
+            true => format!("{label}: {{}}"),
+            false => format!("{label}: {inner}"),
+        });
+        return Ok((text + "\n").into_bytes());
+    }
+    let datum = Datum::Struct(Default::default()).within(&names(labels)?);
+    let written = data::write(request.out, &datum, request.html(), "");
+    written.map_err(|it| Error::Diagnostics(vec![*it]))
 }
 
 /// What is looked at.

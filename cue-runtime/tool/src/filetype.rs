@@ -1,7 +1,7 @@
 //! What a file is taken for: its ending, or a qualifier such as `json:` or `yaml+data:`.
 
-use crate::Error;
 use crate::data::Encoding;
+use crate::{Error, Verb};
 
 /// What is done with a file's values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +32,8 @@ pub struct FileType {
     pub encoding: Encoding,
     /// What is done with its values.
     pub reading: Reading,
-    /// What may stand in it.
-    pub form: Form,
+    /// What may stand in it, where a qualifier says that; else everything.
+    pub form: Option<Form>,
 }
 
 /// A file that was named.
@@ -58,7 +58,9 @@ pub struct Arguments {
 #[derive(Clone, Copy, Debug, Default)]
 struct Scope {
     encoding: Option<Encoding>,
-    form: Form,
+    form: Option<Form>,
+    /// `auto`, in place of what the encoding alone says.
+    reading: Reading,
 }
 
 /// Splits arguments. A qualifier holds for the files behind it, up to the next one.
@@ -117,11 +119,20 @@ fn refused(text: String) -> Error {
     Error::Request(text)
 }
 
-/// The file that `--out` and `--outfile` name together, with `usual` where nothing says what it is.
+/// Where a command writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Name of the file; `-` is standard output.
+    pub name: String,
+    /// Form of its text, or why nothing is written in the form that was asked for: that is told once all is loaded.
+    pub encoding: Result<Encoding, String>,
+}
+
+/// The file that `--out` and `--outfile` name together, in the command's usual form where nothing says what it is.
 ///
 /// # Errors
-/// Two qualifiers; one that does not exist; an ending that says nothing; a form not written here.
-pub fn output(out: Option<&str>, outfile: Option<&str>, usual: Encoding) -> Result<Named, Error> {
+/// Two qualifiers; one that does not exist; an ending that says nothing.
+pub fn output(out: Option<&str>, outfile: Option<&str>, verb: Verb) -> Result<Output, Error> {
     let file = outfile.filter(|it| !it.is_empty()).unwrap_or("-");
     let out = out.filter(|it| !it.is_empty());
     let whole = match out {
@@ -133,12 +144,43 @@ pub fn output(out: Option<&str>, outfile: Option<&str>, usual: Encoding) -> Resu
         None => file.to_owned(),
     };
     let (scope, file) = match scope_of(&whole) {
-        None => (Scope::default(), whole.as_str()),
+        None => (Ok(Scope::default()), whole.as_str()),
         Some(("", _)) => return Err(refused(format!("empty filetype prefix in {whole:?}"))),
         Some((_, "")) => return Err(refused(format!("empty file name in {whole:?}"))),
-        Some((name, file)) => (output_tags(name)?, file),
+        Some((name, file)) => (output_tags(name, verb)?, file),
     };
-    Ok(Named { name: file.to_owned(), kind: kind(file, scope, usual)? })
+    let encoding = match scope {
+        Ok(Scope { encoding: None, .. })
+            if MISSING.iter().any(|it| it.1.contains(&ending(file))) =>
+        {
+            Err(unwritten(ending(file)))
+        }
+        Ok(scope) => Ok(kind(file, scope, verb.usual())?.encoding),
+        Err(text) => Err(text),
+    };
+    Ok(Output { name: file.to_owned(), encoding })
+}
+
+/// What the official command reads or writes and this one does not, by tag, and the endings of such files.
+const MISSING: [(&str, &[&str]); 8] = [
+    ("openapi", &[]),
+    ("jsonschema", &[]),
+    ("proto", &["proto"]),
+    ("textproto", &["textproto", "textpb"]),
+    ("pb", &[]),
+    ("xml", &["xml"]),
+    ("go", &["go"]),
+    ("code", &[]),
+];
+
+/// That nothing is written in a form.
+fn unwritten(what: &str) -> String {
+    match what {
+        "openapi" | "jsonschema" => format!("{what} is not written by this command"),
+        "go" => unwritten("code"),
+        "textpb" => unwritten("textproto"),
+        _ => format!("unsupported encoding {what:?}"),
+    }
 }
 
 /// `json:x` is a qualifier and a file; a colon of an absolute path is part of the path.
@@ -148,6 +190,7 @@ fn scope_of(text: &str) -> Option<(&str, &str)> {
 
 /// What `+` joins.
 fn tags(text: &str) -> Result<Scope, Error> {
+    let contradict = || Err(refused("invalid tag combination".into()));
     let mut scope = Scope::default();
     for tag in text.split('+') {
         let (name, value) = tag.split_once('=').map_or((tag, None), |it| (it.0, Some(it.1)));
@@ -169,25 +212,68 @@ fn tags(text: &str) -> Result<Scope, Error> {
             return Err(refused(format!("cannot specify value for tag {name:?}")));
         }
         match known {
-            Some(Tag::Encoding(encoding)) => scope.encoding = Some(encoding),
-            Some(Tag::Form(form)) => scope.form = form,
-            Some(Tag::Auto) => {}
+            Some(Tag::Encoding(encoding)) => {
+                if scope.encoding.replace(encoding).is_some_and(|it| it != encoding) {
+                    return contradict();
+                }
+            }
+            Some(Tag::Form(form)) => {
+                if scope.form.replace(form).is_some_and(|it| it != form) {
+                    return contradict();
+                }
+            }
+            Some(Tag::Auto) => scope.reading = Reading::Auto,
             Some(Tag::Missing(what)) => return Err(missing(what)),
             None => return Err(refused(format!("unknown filetype {name}"))),
         }
     }
-    Ok(scope)
+    match (scope.encoding, scope.form) {
+        (Some(Encoding::Text | Encoding::Binary), Some(Form::Schema | Form::Graph)) => contradict(),
+        (Some(Encoding::Text | Encoding::Binary), None) if scope.reading == Reading::Auto => {
+            contradict()
+        }
+        (None, _) if scope.reading == Reading::Auto => {
+            Ok(Scope { encoding: Some(Encoding::Json), ..scope })
+        }
+        _ => Ok(scope),
+    }
 }
 
-fn output_tags(text: &str) -> Result<Scope, Error> {
-    let first = text.split('+').next().unwrap_or_default();
-    match known(first) {
-        Some(Tag::Missing(what @ ("openapi" | "jsonschema"))) => {
-            Err(refused(format!("{what} is not written by this command")))
+impl FileType {
+    /// Whether there is such a form of the encoding: data is read in no other.
+    pub(crate) fn is_form(&self) -> bool {
+        match self.encoding {
+            Encoding::Json | Encoding::JsonLines | Encoding::Toml => {
+                matches!(self.form, None | Some(Form::Data))
+            }
+            Encoding::Yaml => self.form != Some(Form::Schema),
+            Encoding::Cue | Encoding::Text | Encoding::Binary => true,
         }
-        Some(Tag::Missing(what)) => Err(refused(format!("unsupported encoding {what:?}"))),
-        _ => tags(text),
     }
+}
+
+/// Whether a command writes such a form of CUE.
+fn is_written(form: Form, verb: Verb) -> bool {
+    match verb {
+        Verb::Export => form == Form::Data,
+        Verb::Eval | Verb::Vet => false,
+        Verb::Def => form != Form::Data,
+    }
+}
+
+/// The same of what is written, or why nothing is in that form.
+fn output_tags(text: &str, verb: Verb) -> Result<Result<Scope, String>, Error> {
+    let first = text.split('+').next().unwrap_or_default();
+    if let Some(Tag::Missing(what)) = known(first) {
+        return Ok(Err(unwritten(what)));
+    }
+    let scope = tags(text)?;
+    if scope.reading == Reading::Auto {
+        return Ok(Err("unsupported interpretation \"auto\"".into()));
+    }
+    let cue = scope.form.filter(|_| scope.encoding == Some(Encoding::Cue));
+    let refused = cue.is_some_and(|it| !is_written(it, verb));
+    Ok(if refused { Err("no encoding specified".into()) } else { Ok(scope) })
 }
 
 fn is_bool(text: &str) -> bool {
@@ -217,15 +303,7 @@ fn known(tag: &str) -> Option<Tag> {
         "graph" => Tag::Form(Form::Graph),
         "data" | "dag" => Tag::Form(Form::Data),
         "auto" => Tag::Auto,
-        "openapi" => Tag::Missing("openapi"),
-        "jsonschema" => Tag::Missing("jsonschema"),
-        "proto" => Tag::Missing("proto"),
-        "textproto" => Tag::Missing("textproto"),
-        "pb" => Tag::Missing("pb"),
-        "xml" => Tag::Missing("xml"),
-        "go" => Tag::Missing("go"),
-        "code" => Tag::Missing("code"),
-        _ => return None,
+        other => Tag::Missing(MISSING.iter().find(|it| it.0 == other)?.0),
     })
 }
 
@@ -245,7 +323,7 @@ pub fn missing(what: &str) -> Error {
 fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
     let form = scope.form;
     if let Some(encoding) = scope.encoding {
-        return Ok(FileType { encoding, reading: Reading::Plain, form });
+        return Ok(FileType { encoding, reading: scope.reading, form });
     }
     if file == "-" {
         return Ok(FileType { encoding: usual, reading: Reading::Plain, form });
@@ -258,12 +336,13 @@ fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
         "jsonl" | "ldjson" | "ndjson" => (Encoding::JsonLines, Reading::Plain),
         "txt" => (Encoding::Text, Reading::Plain),
         "wasm" => (Encoding::Binary, Reading::Plain),
-        "proto" => return Err(missing("proto")),
-        "textproto" | "textpb" => return Err(missing("textproto")),
-        "xml" => return Err(missing("xml")),
-        "go" => return Err(missing("go")),
-        "" => return Err(refused(format!("no encoding specified for file {file:?}"))),
-        other => return Err(refused(format!("unknown file extension .{other}"))),
+        "" if !file.ends_with('.') => {
+            return Err(refused(format!("no encoding specified for file {file:?}")));
+        }
+        other => match MISSING.iter().find(|it| it.1.contains(&other)) {
+            Some((what, _)) => return Err(missing(what)),
+            None => return Err(refused(format!("unknown file extension .{other}"))),
+        },
     };
     Ok(FileType { encoding, reading, form })
 }
@@ -363,7 +442,7 @@ mod tests {
             ("c.json", Encoding::Yaml),
         ];
         assert_eq!(kinds, wanted);
-        assert_eq!(found.files[3].kind.form, Form::Data);
+        assert_eq!(found.files[3].kind.form, Some(Form::Data));
     }
 
     /// As v0.17.1 says it, but for what is not read here.
@@ -382,6 +461,10 @@ mod tests {
             (&["openapi:", "x.json"], "openapi: OpenAPI is not read by this command"),
             (&["x.proto"], "proto: Protocol Buffers is not read by this command"),
             (&["-", ""], "empty file name"),
+            (&["json:", "-", "./..."], ""),
+            (&["graph:", "./..."], "unknown file extension ."),
+            (&["text+schema:", "x"], "invalid tag combination"),
+            (&["json+yaml:", "x"], "invalid tag combination"),
         ] {
             let told = all(texts).err().unwrap_or_default();
             if !wanted.is_empty() {
@@ -393,16 +476,25 @@ mod tests {
     #[test]
     fn where_output_goes() {
         let play = |out: Option<&str>, file: Option<&str>| {
-            output(out, file, Encoding::Json)
-                .map(|it| (it.name, it.kind.encoding))
-                .map_err(|it| it.to_string())
+            let found = output(out, file, Verb::Export).map_err(|it| it.to_string())?;
+            Ok::<_, String>((found.name, found.encoding?))
         };
         assert_eq!(play(None, None), Ok(("-".into(), Encoding::Json)));
         assert_eq!(play(Some("yaml"), None), Ok(("-".into(), Encoding::Yaml)));
         assert_eq!(play(None, Some("text:foo")), Ok(("foo".into(), Encoding::Text)));
         assert_eq!(play(None, Some("x.toml")), Ok(("x.toml".into(), Encoding::Toml)));
         assert_eq!(play(Some("json"), Some("x.toml")), Ok(("x.toml".into(), Encoding::Json)));
-        assert_eq!(play(Some("xml"), None), Err("unsupported encoding \"xml\"".into()));
+        assert_eq!(play(Some("cue+data"), None), Ok(("-".into(), Encoding::Cue)));
+        for (out, file, wanted) in [
+            (Some("xml"), None, "unsupported encoding \"xml\""),
+            (None, Some("x.go"), "unsupported encoding \"code\""),
+            (Some("cue+graph"), None, "no encoding specified"),
+            (Some("json+auto"), None, "unsupported interpretation \"auto\""),
+        ] {
+            // Which is told once everything is loaded.
+            let found = output(out, file, Verb::Export).unwrap();
+            assert_eq!(found.encoding, Err(wanted.to_owned()));
+        }
         assert_eq!(play(None, Some("x.bar")), Err("unknown file extension .bar".into()));
     }
 }

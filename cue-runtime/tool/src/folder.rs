@@ -71,6 +71,8 @@ pub(crate) struct Place<'a> {
     pub(crate) package: Option<&'a str>,
     /// How the folder is told in messages.
     pub(crate) shown: &'a str,
+    /// Whether it is one of all below a folder.
+    pub(crate) is_sought: bool,
     /// The language its files are written in.
     pub(crate) language: &'a Language,
 }
@@ -79,7 +81,7 @@ pub(crate) struct Place<'a> {
 ///
 /// # Errors
 /// Files of several packages; one that cannot be read or parsed.
-pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Error> {
+pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Failed> {
     let mut found = Found { package: place.package.map(str::to_owned), ..Found::default() };
     let mut first: Option<String> = None;
     let mut own = true;
@@ -127,20 +129,23 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
                 }
                 Err(it) => {
                     let (line, column) = cue_syntax::LineIndex::new(&source.text).at(it.at);
-                    return Err(diagnostic(it.reason, Some((&source.name, line, column))).into());
+                    let at = Some((source.name.as_str(), line, column));
+                    return Err(Error::from(diagnostic(it.reason, at)).into());
                 }
             }
             match &found.package {
                 Some(wanted) if other => {
                     if let (true, None, Some(first)) = (own, place.package, &first) {
                         let folder = place.folder.file_name().unwrap_or_default();
-                        // A folder of a module is told as in it, unless a package is named after it.
+                        let (one, other) = ((&**wanted, &**first), (&*named, &*base));
+                        // In a module a package named after the folder is the one that is meant.
                         let after = folder == wanted.as_str() || folder == named.as_str();
-                        let shown = match place.root {
-                            Some(_) if !after => place.shown.trim_start_matches("./"),
-                            _ => place.shown,
-                        };
-                        return Err(several((wanted, first), (&named, &base), shown));
+                        if place.root.is_some() && (place.is_sought || !after) {
+                            let shown = place.shown.trim_start_matches("./");
+                            let text = several(one, other, shown);
+                            return Err(Failed::Altogether(Error::Request(text)));
+                        }
+                        return Err(Error::Request(several(one, other, place.shown)).into());
                     }
                     if own {
                         let reason = format!("package is {named}, want {wanted}");
@@ -169,7 +174,7 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Err
         }
         own = false;
     }
-    in_order(&mut found.sources);
+    found.sources.sort_by_key(|it| place_of(&it.name));
     Ok(found)
 }
 
@@ -189,20 +194,38 @@ fn upwards(place: &Place<'_>) -> Vec<PathBuf> {
     folder.ancestors().take(below.unwrap_or_default() + 1).map(Path::to_owned).collect()
 }
 
-/// Files of folders further up come first, those of one folder by name.
-pub(crate) fn in_order(sources: &mut [Source]) {
-    sources.sort_by(|a, b| {
-        let depth = |it: &Source| dotted(&it.name).matches('/').count();
-        // Standard input comes last.
-        let key = |it: &Source| (it.name == "-", depth(it), it.name.clone());
-        key(a).cmp(&key(b))
-    });
+/// Where a file stands among others: standard input comes first, then those of folders further up, those of one folder
+/// by name.
+pub(crate) fn place_of(name: &str) -> (bool, usize, String) {
+    let dotted = dotted(name);
+    (name != "-", dotted.matches('/').count(), dotted)
 }
 
 /// That files are of several packages.
-pub(crate) fn several(one: (&str, &str), other: (&str, &str), shown: &str) -> Error {
+pub(crate) fn several(one: (&str, &str), other: (&str, &str), shown: &str) -> String {
     let ((one, file), (other, second)) = (one, other);
-    Error::Request(format!("found packages {one:?} ({file}) and {other:?} ({second}) in {shown:?}"))
+    format!("found packages {one:?} ({file}) and {other:?} ({second}) in {shown:?}")
+}
+
+/// Why a package cannot be loaded.
+pub(crate) enum Failed {
+    /// Nothing else is loaded either: it cannot be told which packages are meant.
+    Altogether(Error),
+    /// It alone is not.
+    Alone(Error),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Failed::Alone(error)
+    }
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        let (Failed::Altogether(error) | Failed::Alone(error)) = failed;
+        error
+    }
 }
 
 /// The files of a folder by name.

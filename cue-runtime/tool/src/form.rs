@@ -4,8 +4,8 @@ use cue_session::{Diagnostic, Source};
 use cue_syntax::LineIndex;
 use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, File, Label, Marker, Span, Unary};
 
+use crate::diagnostic;
 use crate::filetype::Form;
-use crate::{Error, diagnostic};
 
 /// Most errors told of a file.
 const MOST: usize = 10;
@@ -16,31 +16,39 @@ enum Part<'a> {
     Expr(&'a Expr),
 }
 
-/// Whether a file has only what its form allows.
-///
-/// # Errors
-/// What it does not allow, and where.
-pub(crate) fn check(source: &Source, file: &File, form: Form) -> Result<(), Error> {
-    let mode = if form == Form::Graph { "graph" } else { "data" };
-    let mut found: Vec<(&str, Span)> = Vec::new();
-    found.extend(file.imports.iter().map(|it| ("imports", it.span)));
+/// What a file has that its form does not allow, and where.
+pub(crate) fn unfit(source: &Source, file: &File, form: Option<Form>) -> Vec<Diagnostic> {
+    let (form, mode) = match form {
+        None | Some(Form::Schema) => return Vec::new(),
+        Some(form @ Form::Graph) => (form, "graph"),
+        Some(form @ Form::Data) => (form, "data"),
+    };
+    let mut found: Vec<(&str, u32)> = Vec::new();
+    // The name of a package is a reference like others.
+    let package = file.package.as_ref().filter(|_| form == Form::Data);
+    found.extend(package.map(|it| ("references", it.span.start)));
+    // An import is told where the declaration begins that may have others too.
+    let declared = |at: u32| source.text.get(..at as usize).and_then(|it| it.rfind("import"));
+    let mut imports: Vec<u32> = file.imports.iter().map(|it| it.span.start).collect();
+    imports = imports.iter().map(|at| declared(*at).map_or(*at, |it| it as u32)).collect();
+    imports.dedup();
+    found.extend(imports.into_iter().map(|it| ("imports", it)));
+    let mut inside: Vec<(&str, Span)> = Vec::new();
     let mut work: Vec<Part<'_>> = file.decls.iter().rev().map(Part::Decl).collect();
     while let Some(part) = work.pop() {
         match part {
-            Part::Decl(decl) => of_decl(decl, form, &mut found, &mut work),
-            Part::Expr(expr) => of_expr(expr, form, &mut found, &mut work),
+            Part::Decl(decl) => of_decl(decl, form, &mut inside, &mut work),
+            Part::Expr(expr) => of_expr(expr, form, &mut inside, &mut work),
         }
     }
+    found.extend(inside.into_iter().map(|it| (it.0, it.1.start)));
     let lines = LineIndex::new(&source.text);
-    let told = |(what, span): (&str, Span)| -> Diagnostic {
-        let (line, column) = lines.at(span.start);
+    let told = |(what, at): (&str, u32)| -> Diagnostic {
+        let (line, column) = lines.at(at);
         let message = format!("{what} not allowed in {mode} mode");
         diagnostic(message, Some((&source.name, line, column)))
     };
-    if found.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Diagnostics(found.into_iter().take(MOST).map(told).collect()))
+    found.into_iter().take(MOST).map(told).collect()
 }
 
 fn of_decl<'a>(

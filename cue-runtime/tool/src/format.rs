@@ -10,9 +10,9 @@ use crate::data::Encoding;
 use crate::difference::hunks;
 use crate::error::{diagnostic, unparsed};
 use crate::experiments;
-use crate::filetype;
+use crate::filetype::{self, Form};
 use crate::folder::{self, shown_name};
-use crate::{Error, module, read, tags};
+use crate::{Error, form, load, module, read, tags};
 
 /// What to do with what is not formatted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,11 +145,14 @@ pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
     }
 }
 
+/// A file, and what may stand in it where that was said.
+type Wished = (PathBuf, Option<Form>);
+
 /// Files of which none is touched if one cannot be parsed.
-fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<(), Error> {
+fn group(paths: &[Wished], request: &Request, outcome: &mut Outcome) -> Result<(), Error> {
     let mut made = Vec::with_capacity(paths.len());
     let mut wrong = Vec::new();
-    for path in paths {
+    for (path, form) in paths {
         let mut name = shown_name(path);
         let bytes = read::bytes(path)?;
         let before = match String::from_utf8(bytes) {
@@ -166,14 +169,16 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
         // Files that were looked for are told without the folder before them.
         let told = if request.wanted == Wanted::Files { "\0" } else { "" };
         name.insert_str(0, told);
+        let source = Source::new(name.as_str(), before.as_str());
         if request.wanted == Wanted::Packages && name != "-" {
-            let source = Source::new(name.as_str(), before.as_str());
-            match tags::placed(&[source]) {
+            match tags::placed(std::slice::from_ref(&source)) {
                 Err(Error::Diagnostics(all)) => wrong.extend(all),
                 placed => placed?,
             }
         }
+        let unfit = form::unfit(&source, &cue_syntax::parse_as(&before, language).file, *form);
         match rewritten(&name, &before, request.style, language) {
+            Ok(_) if !unfit.is_empty() => wrong.extend(unfit),
             Ok(after) => {
                 made.push((path, Changed { file: name.split_off(told.len()), before, after }));
             }
@@ -202,12 +207,22 @@ fn group(paths: &[PathBuf], request: &Request, outcome: &mut Outcome) -> Result<
 }
 
 /// The CUE files of packages, whatever stands above their clauses, and files.
-fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
+fn packages(arguments: &[String]) -> Result<Vec<Vec<Wished>>, Error> {
     let here = [String::from(".")];
     let arguments = if arguments.is_empty() { &here[..] } else { arguments };
     let arguments = filetype::arguments(arguments)?;
+    // Data is left as it is, but all that is named has to be there.
+    for it in &arguments.files {
+        let path = Path::new(&it.name);
+        if it.name != "-" && !path.exists() {
+            read::bytes(path)?;
+        }
+    }
     let mut all = Vec::new();
     for pattern in &arguments.packages {
+        if let Some(error) = load::unknown(pattern) {
+            return Err(error);
+        }
         let path = filetype::import_path(pattern).path;
         let folder = path.split("...").next().unwrap_or_default();
         let folder = Path::new(if folder.is_empty() { "." } else { folder });
@@ -233,27 +248,22 @@ fn packages(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
                 .collect::<Result<_, Error>>()?;
             files.sort();
             let of_one = files.chunk_by(|one, next| one.0 == next.0);
-            all.extend(of_one.map(|it| it.iter().map(|it| it.1.clone()).collect::<Vec<_>>()));
+            all.extend(of_one.map(|it| it.iter().map(|it| wished(it.1.clone())).collect()));
         }
         if all.len() == before {
             return Err(Error::Request(format!("cue: {path:?} matched no packages")));
         }
     }
-    // Data is left as it is, but has to be there.
-    for it in arguments.files.iter().filter(|it| it.kind.encoding != Encoding::Cue) {
-        let path = Path::new(&it.name);
-        if it.name != "-" && !path.exists() {
-            read::bytes(path)?;
-        }
-    }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
-    let mut named: Vec<PathBuf> = named.map(|it| PathBuf::from(&it.name)).collect();
-    named.sort_by_key(|it| {
-        let name = folder::dotted(&shown_name(it));
-        (name.matches('/').count(), name)
-    });
+    let mut named: Vec<Wished> = named.map(|it| (PathBuf::from(&it.name), it.kind.form)).collect();
+    named.sort_by_key(|it| folder::place_of(&shown_name(&it.0)));
     all.push(named);
     Ok(all)
+}
+
+/// A file of which nothing was said.
+fn wished(path: PathBuf) -> Wished {
+    (path, None)
 }
 
 /// The folder that a file is in; of standard input where the command runs.
@@ -268,7 +278,7 @@ fn package(text: &str) -> String {
 }
 
 /// All CUE files below folders, and files.
-fn walked(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
+fn walked(arguments: &[String]) -> Result<Vec<Vec<Wished>>, Error> {
     if arguments.iter().any(|it| it.contains("...")) {
         return Err(Error::Request("cannot use \"...\" in --files mode".into()));
     }
@@ -281,15 +291,15 @@ fn walked(arguments: &[String]) -> Result<Vec<Vec<PathBuf>>, Error> {
             let name = read::cleaned(path);
             return Err(Error::Request(format!("lstat {}: {text}", name.display())));
         }
-        if argument == "-" || path.is_file() {
-            all.push(vec![path.to_owned()]);
+        if argument == "-" {
+            all.push(vec![wished(path.to_owned())]);
             continue;
         }
         let mut open = vec![path.to_owned()];
         while let Some(next) = open.pop() {
             if next.is_file() {
                 let is_cue = folder::base(&next).ends_with(".cue");
-                all.extend(is_cue.then(|| vec![next]));
+                all.extend(is_cue.then(|| vec![wished(next)]));
                 continue;
             }
             let failed = |source| Error::File { file: next.display().to_string(), source };

@@ -1,22 +1,24 @@
 //! import: data as CUE files.
 
-use std::path::Path;
-
 use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::{Tree, json};
 use cue_session::Runtime;
-use cue_syntax::{Language, Style};
+use cue_syntax::Style;
 
 use crate::data::{self, Encoding, Value, apart};
-use crate::filetype::{self, FileType, Form, Named, Reading, ending};
+use crate::evaluate::Asked;
+use crate::filetype::{self, FileType, Named, Reading, ending};
 use crate::folder::{base, shown_name};
-use crate::load::{Folders, Load, unread};
+use crate::load::{Folders, Instance, Load, unread};
 use crate::located::Lines;
+use crate::named::Opened;
 use crate::place::{Context, Placed, Placement, Several};
+use crate::plan::Unit;
 use crate::remarks::Remarks;
+use crate::sound::Sound;
 use crate::spelled::Spelling;
 use crate::written::{Breaks, plain, written};
-use crate::{Error, experiments, format, hoist, module, plan, read};
+use crate::{Error, Request, Verb, experiments, format, hoist, plan, read, scope};
 
 /// Whether the values of a file become one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub struct Options {
     pub several: Several,
     /// `--with-context`
     pub context: Context,
+    /// `-d`, which goes with no import.
+    pub schema: Option<String>,
     /// `--files`
     pub files: Files,
     /// `-R`
@@ -89,62 +93,56 @@ struct Mode {
 pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, Error> {
     experiments::check()?;
     let (mode, arguments) = mode(options)?;
-    let placement = Placement::new(&options.labels, options.several, options.context)?;
-    let pattern = options.name.as_deref().map(Pattern::new).transpose().map_err(Error::Request)?;
-    let load = Load { arguments, ..Load::default() };
-    let arguments = filetype::arguments(&load.arguments)?;
-    let mut done = Vec::new();
-    let folders = Load { arguments: arguments.packages.clone(), ..Load::default() };
-    let none = arguments.packages.is_empty() && !arguments.files.is_empty();
-    if none && options.name.is_some() {
-        return Err(Error::Request("use of -n/--name flag without a directory".into()));
+    if let Some(text) = &options.schema {
+        scope::parsed("--schema", text)?;
     }
-    let packages = if none { Vec::new() } else { folders.load(Folders::OfData)?.packages };
-    let several = packages.len() > 1;
+    let pattern = options.name.as_deref().map(Pattern::new).transpose().map_err(Error::Request)?;
+    let placement = Placement::new(&options.labels, options.several, options.context)?;
+    if options.schema.is_some() {
+        return Err(Error::Request(plan::SCHEMA_AND_PLACE.into()));
+    }
+    let loaded = Load { arguments, ..Load::default() }.load(Folders::OfData)?;
+    let mut done = Vec::new();
+    let several = loaded.packages.len() > 1;
     let it = Import { runtime, options, placement };
     let mut unnamed = false;
-    for package in &packages {
+    for package in &loaded.packages {
         unnamed |= several && options.package.is_none() && package.package.is_none();
-        let names = options.package.as_deref().zip(package.package.as_deref());
-        if let Some((wanted, there)) = names.filter(|it| it.0 != it.1 && !options.force) {
-            let text = "flag clashes with existing package name";
-            return Err(Error::Request(format!("\"package\" {text} ({wanted} vs {there})")));
-        }
+        it.clash(package)?;
         for path in &package.data {
             let name = base(path);
             let wanted = match &pattern {
                 Some(pattern) => pattern.is_match(&name),
                 None => mode.endings.iter().any(|it| name.ends_with(&format!(".{it}"))),
             };
-            let overridden = mode.encoding.filter(|_| !options.endings.is_empty());
-            let kind = match overridden {
-                Some(encoding) => FileType { encoding, reading: Reading::Plain, form: Form::Data },
-                None => match filetype::of_ending(&name) {
-                    Some(kind) => kind,
-                    None => continue,
-                },
+            let kind = mode.overridden(options).or_else(|| filetype::of_ending(&name));
+            let Some(kind) = kind.filter(|it| wanted && it.encoding != Encoding::Cue) else {
+                continue;
             };
-            if wanted && kind.encoding != Encoding::Cue {
-                let named = Named { name: shown_name(path), kind };
-                it.file(&named, &mode, package.package.as_deref(), &mut done)?;
-            }
+            let named = Named { name: shown_name(path), kind };
+            let bytes = read::bytes(path)?;
+            it.file(&Opened { named, bytes }, &mode, package.package.as_deref(), &mut done)?;
+        }
+    }
+    if loaded.packages.is_empty() && options.name.is_some() {
+        return Err(Error::Request("use of -n/--name flag without a directory".into()));
+    }
+    if let Some(files) = &loaded.files {
+        if several {
+            return Err(plan::too_many(loaded.packages.len()));
+        }
+        let schema = Unit::from(loaded.packages.first().unwrap_or(files).clone());
+        let request = &Request::new(Verb::Def, Load::default());
+        Asked { request, unit: &schema, expression: "" }.sound(runtime, Sound::Text)?;
+        it.clash(files)?;
+        for mut opened in loaded.data {
+            // With `--ext` the mode says what every file is.
+            opened.named.kind = mode.overridden(options).unwrap_or(opened.named.kind);
+            it.file(&opened, &mode, files.package.as_deref(), &mut done)?;
         }
     }
     if unnamed {
         return Err(Error::Request("must specify package name with the -p flag".into()));
-    }
-    let mut files: Vec<&Named> = arguments.files.iter().collect();
-    files.sort_by_key(|it| shown_name(Path::new(&it.name)));
-    parsed(&files)?;
-    for named in files {
-        // With `--ext` the mode says what every file is.
-        let overridden = mode.encoding.filter(|_| !options.endings.is_empty());
-        if let Some(encoding) = overridden {
-            let kind = FileType { encoding, reading: Reading::Plain, form: Form::Data };
-            it.file(&Named { name: named.name.clone(), kind }, &mode, None, &mut done)?;
-        } else if named.kind.encoding != Encoding::Cue {
-            it.file(named, &mode, None, &mut done)?;
-        }
     }
     match options.package.as_deref().filter(|it| !filetype::is_name(it)) {
         Some(package) if !done.is_empty() => {
@@ -155,17 +153,12 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
     }
 }
 
-/// Whether the files that are CUE can be parsed; nothing else becomes of them.
-fn parsed(files: &[&Named]) -> Result<(), Error> {
-    let mut wrong = Vec::new();
-    for named in files.iter().filter(|it| it.kind.encoding == Encoding::Cue) {
-        let source = read::source(Path::new(&named.name), module::language_of(None))?;
-        let parsed = format::parsed(&source.name, &source.text, &Language::NEWEST);
-        if let Err(Error::Diagnostics(all)) = parsed {
-            wrong.extend(all);
-        }
+impl Mode {
+    /// What every file is where both a mode and endings were named.
+    fn overridden(&self, options: &Options) -> Option<FileType> {
+        let encoding = self.encoding.filter(|_| !options.endings.is_empty())?;
+        Some(FileType { encoding, reading: Reading::Plain, form: None })
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
 }
 
 /// The mode, which is the first argument if that can be no file, and the other arguments.
@@ -215,19 +208,27 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
+    /// `-p` and the package that files are imported into.
+    fn clash(&self, into: &Instance) -> Result<(), Error> {
+        let wanted = self.options.package.as_deref().filter(|_| !self.options.force);
+        plan::clash(wanted, into.package.as_deref())
+    }
+
     /// Adds what one file becomes.
     fn file(
         &self,
-        named: &Named,
+        opened: &Opened,
         mode: &Mode,
         package: Option<&str>,
         done: &mut Vec<Written>,
     ) -> Result<(), Error> {
         let options = self.options;
-        let path = Path::new(&named.name);
-        let bytes = read::bytes(path)?;
-        let shown = shown_name(path);
-        let values = data::read(named.kind.encoding, &shown, &bytes)
+        let Opened { named, bytes } = opened;
+        if !named.kind.is_form() {
+            return Err(Error::Request("no encoding specified".into()));
+        }
+        let shown = opened.shown();
+        let values = data::read(named.kind.encoding, &shown, bytes)
             .and_then(data::Read::all)
             .map_err(Error::Diagnostics)?;
         let auto = mode.reading == Reading::Auto && named.kind.reading == Reading::Auto;
@@ -238,7 +239,7 @@ impl Import<'_> {
         for value in values.iter().filter(|it| data::repeats(&it.datum)) {
             plan::agrees(self.runtime, value)?;
         }
-        let mut texts = texts(named.kind.encoding, &bytes, &values);
+        let mut texts = texts(named.kind.encoding, bytes, &values);
         if options.files == Files::Apart {
             for (number, value) in values.iter().enumerate() {
                 let one = std::slice::from_ref(value);

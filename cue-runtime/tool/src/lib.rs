@@ -18,6 +18,7 @@ mod folder; // the files of a package
 mod module; // the module around them
 mod replaced; // modules that folders stand for
 mod tasks; // `tool/*`
+mod named; // files that are named one by one
 pub mod load; // arguments -> packages and values
 pub mod tags; // `-t key=value` -> fields
 mod system; // `-T`: time, machine, user

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use cue_session::{Diagnostic, Package, Source};
-use cue_syntax::Language;
 
-use crate::condition::{Flags, excluded};
-use crate::data::{self, Encoding, Value};
+use crate::condition::Flags;
+use crate::data::Encoding;
 use crate::embed::{Spliced, embed};
-use crate::filetype::{self, Form, Named, Reading, import_path};
-use crate::folder::{self, Found, Place};
+use crate::filetype::{self, import_path};
+use crate::folder::{self, Failed, Found, Place};
 use crate::module::Module;
+use crate::named::{self, Opened};
 use crate::tags::{self, Variables};
-use crate::{Error, diagnostic, error, failed, form, module, read};
+use crate::{Error, failed, module};
 
 pub use crate::module::{language, unspoken};
 
@@ -48,17 +48,15 @@ pub struct Instance {
 
 /// What was loaded.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     /// Packages, in order.
-    pub packages: Vec<Instance>,
+    pub(crate) packages: Vec<Instance>,
     /// CUE files that were named one by one.
-    pub files: Option<Instance>,
-    /// Values of the data files that were named, by the names of these.
-    pub values: Vec<Value>,
-    /// What is wrong with the first data file that cannot be read; the values are of those before it.
-    pub broken: Option<Error>,
+    pub(crate) files: Option<Instance>,
+    /// Data files that were named, in order.
+    pub(crate) data: Vec<Opened>,
     /// What is wrong with attributes that ask for files.
-    pub unembedded: Vec<Diagnostic>,
+    pub(crate) unembedded: Vec<Diagnostic>,
 }
 
 /// Whether a folder without CUE files is one that can be asked for.
@@ -74,55 +72,46 @@ impl Load {
     /// Reads everything.
     ///
     /// # Errors
-    /// What is missing, unreadable or not of its form.
-    pub fn load(&self, folders: Folders) -> Result<Loaded, Error> {
+    /// What is missing, unreadable or not of its form: all of the first package that has such, packages before the
+    /// files that were named.
+    pub(crate) fn load(&self, folders: Folders) -> Result<Loaded, Error> {
         let here = [String::from(".")];
         let arguments = if self.arguments.is_empty() { &here[..] } else { &self.arguments };
         let module = module_of(&filetype::arguments(arguments)?)?;
         let arguments: Vec<String> = arguments.iter().map(|it| relative(it)).collect();
         let arguments = filetype::arguments(&arguments)?;
         let flags = Flags::new(&self.tags);
-        let mut loaded = Loaded::default();
+        let language = module::language_of(module.as_ref());
+        let opened = named::opened(arguments.files)?;
+        let mut packages: Vec<Result<Instance, Error>> = Vec::new();
         for pattern in &arguments.packages {
-            let found = packages(pattern, module.as_ref(), folders, &flags)
-                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
-            loaded.packages.extend(found);
-        }
-        if !arguments.files.is_empty() {
-            let language = module::language_of(module.as_ref());
-            let (files, mut values, broken) = named(&arguments.files, language, &flags)
-                .map_err(|it| tags::beside(it, &self.tags, &flags))?;
-            values.sort_by(|one, other| one.file.cmp(&other.file));
-            let broken = broken.into_iter().min_by(|one, other| one.0.cmp(&other.0));
-            if let Some((file, _)) = &broken {
-                values.retain(|it| it.file <= *file);
+            match self::packages(pattern, module.as_ref(), folders, &flags) {
+                Ok(found) => packages.extend(found.into_iter().map(Ok)),
+                Err(Failed::Alone(error)) => packages.push(Err(error)),
+                Err(Failed::Altogether(error)) => return Err(error),
             }
-            loaded.files = Some(files);
-            loaded.values = values;
-            loaded.broken = broken.map(|it| it.1);
         }
-        for it in loaded.packages.iter_mut().chain(&mut loaded.files) {
-            it.packages = match &module {
-                Some(module) => module.imports(&it.sources, &flags).map_err(|mut error| {
-                    // Files that were named are parsed before what they import is looked for.
-                    if let Some(wrong) = unparsed(&it.sources).filter(|_| it.import_path.is_empty())
-                    {
-                        return wrong;
-                    }
-                    if let Error::Diagnostics(all) = &mut error {
-                        failed::named(all, &it.import_path, &it.sources, &[]);
-                        if let Err(Error::Diagnostics(tags)) = tags::placed(&it.sources) {
-                            all.extend(tags);
-                        }
-                    }
-                    error
-                })?,
-                None => module::without(&it.sources)?,
-            };
+        named::headed(&opened, language)?;
+        let mut all = packages;
+        let is_named = !opened.is_empty();
+        if is_named {
+            let files = named::instance(&opened, folders, language, &flags);
+            all.push(files.map_err(Error::Diagnostics));
         }
-        let mut all: Vec<&mut Instance> =
-            loaded.packages.iter_mut().chain(&mut loaded.files).collect();
-        tags::inject(&mut all, &self.tags, self.variables, &flags)?;
+        // What is wrong with the first that something is wrong with, and which that is.
+        let mut wrong: Option<(usize, Error)> = None;
+        let mut instances = Vec::with_capacity(all.len());
+        for (number, it) in all.into_iter().enumerate() {
+            match it.and_then(|it| it.completed(module.as_ref(), &flags)) {
+                Ok(it) => instances.push(it),
+                Err(error) => wrong = wrong.or(Some((number, error))),
+            }
+        }
+        let mut injected: Vec<&mut Instance> = instances.iter_mut().collect();
+        tags::inject(&mut injected, (&self.tags, self.variables), &flags, wrong)?;
+        let files = if is_named { instances.pop() } else { None };
+        let data = named::data(opened);
+        let mut loaded = Loaded { packages: instances, files, data, unembedded: Vec::new() };
         if folders == Folders::OfCue {
             loaded.put_in(module.as_ref());
         }
@@ -130,14 +119,28 @@ impl Load {
     }
 }
 
-/// What keeps sources from being parsed.
-pub(crate) fn unparsed(sources: &[Source]) -> Option<Error> {
-    let mut all = Vec::new();
-    for source in sources {
-        let parsed = cue_syntax::parse_file(&source.text);
-        all.extend(error::unparsed(&source.name, &source.text, &parsed.errors));
+impl Instance {
+    /// With what it imports.
+    ///
+    /// # Errors
+    /// What keeps that from being found, and tags that do not stand where they may.
+    fn completed(mut self, module: Option<&Module>, flags: &Flags<'_>) -> Result<Self, Error> {
+        let found = match module {
+            Some(module) => module.imports(&self.sources, flags).map_err(|mut error| {
+                if let Error::Diagnostics(all) = &mut error {
+                    failed::named(all, &self.import_path, &self.sources, &[]);
+                    if let Err(Error::Diagnostics(tags)) = tags::placed(&self.sources) {
+                        all.extend(tags);
+                    }
+                }
+                error
+            }),
+            None => module::without(&self.sources),
+        };
+        self.packages = found?;
+        tags::placed(&self.sources)?;
+        Ok(self)
     }
-    if all.is_empty() { None } else { Some(Error::Diagnostics(all)) }
 }
 
 impl Loaded {
@@ -198,23 +201,27 @@ fn packages(
     module: Option<&Module>,
     folders: Folders,
     flags: &Flags<'_>,
-) -> Result<Vec<Instance>, Error> {
+) -> Result<Vec<Instance>, Failed> {
     let parts = import_path(pattern);
+    let refused = |text: String| Err(Error::Request(text).into());
     if parts.qualifier == Some("_") {
-        let message = format!("invalid import path qualifier _ in {pattern:?}");
-        return Err(Error::Request(message));
+        return refused(format!("invalid import path qualifier _ in {pattern:?}"));
     }
     if let Some(message) = no_pattern(pattern, module) {
-        return Err(Error::Request(message));
+        return Err(match message.starts_with("cue: ") {
+            true => Failed::Alone(Error::Request(message)),
+            false => Failed::Altogether(Error::Request(message)),
+        });
     }
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
     let root = module.map(|it| it.root.as_path());
-    let Some(folder) = local(pattern) else {
+    let Some(folder) = local(pattern).or_else(|| below_module(parts.path, module?)) else {
         return imported(pattern, module, flags).map(|it| vec![it]);
     };
     if parts.path.contains("...") {
         let mut all = Vec::new();
-        for path in folder::below(&folder)? {
+        let below = if folder.is_dir() { folder::below(&folder)? } else { Vec::new() };
+        for path in below {
             let shown = folder::shown_name(&path);
             let place = Place {
                 folder: &path,
@@ -222,6 +229,7 @@ fn packages(
                 language: module::language_of(module),
                 package: qualifier,
                 shown: if shown.is_empty() { "." } else { &shown },
+                is_sought: true,
             };
             let found = folder::package(&place, flags)?;
             let wanted = match folders {
@@ -233,36 +241,44 @@ fn packages(
             }
         }
         if all.is_empty() {
-            return Err(Error::Request(format!("cue: {:?} matched no packages", parts.path)));
+            return refused(format!("cue: {:?} matched no packages", parts.path));
         }
         return Ok(all);
     }
     if folder.is_file() {
-        let message = format!("{pattern} is a file and not a package directory");
-        return Err(Error::Request(message));
+        return refused(format!("{pattern} is a file and not a package directory"));
     }
     if !folder.is_dir() {
-        return Err(Error::Request(format!("cannot find package {:?}", parts.path)));
+        return refused(format!("cannot find package {:?}", parts.path));
     }
     if module.is_some_and(|it| it.is_around_another(&folder)) {
         let text = "(directory is in a nested module)";
-        let text = format!("cannot determine import path for {:?} {text}", parts.path);
-        return Err(Error::Request(text));
+        return refused(format!("cannot determine import path for {:?} {text}", parts.path));
     }
     let shown = match parts.path.trim_end_matches('/') {
         "" => ".",
         path => path,
     };
     let language = module::language_of(module);
-    let place = Place { folder: &folder, root, package: qualifier, shown, language };
+    let is_sought = false;
+    let place = Place { folder: &folder, root, package: qualifier, shown, is_sought, language };
     let found = folder::package(&place, flags)?;
     if !found.wrong.is_empty() {
-        return Err(Error::Diagnostics(found.wrong));
+        return Err(Error::Diagnostics(found.wrong).into());
     }
     if found.sources.is_empty() && folders == Folders::OfCue {
-        return Err(found.nothing(shown));
+        return Err(found.nothing(shown).into());
     }
     Ok(vec![instance(found, &folder, module)])
+}
+
+/// Why an argument that names no folder means nothing to what knows of no module.
+pub(crate) fn unknown(pattern: &str) -> Option<Error> {
+    if local(pattern).is_some() && !pattern.starts_with("...") {
+        return None;
+    }
+    let refused = no_pattern(pattern, None).map(Error::Request);
+    refused.or_else(|| imported(pattern, None, &Flags::new(&[])).err().map(Error::from))
 }
 
 /// Why import paths with `...` and those that stand for many are nothing that is looked for.
@@ -279,14 +295,22 @@ fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<String> {
     let own = module.map_or("", |it| it.path.as_str());
     let below = parts.path.strip_prefix(own).filter(|it| own.is_empty() || it.starts_with('/'));
     match below {
-        Some(_) => nothing(),
+        Some(_) if own.is_empty() => nothing(),
+        Some(_) => None,
         None => Some(format!("pattern not allowed in external package path {pattern:?}")),
     }
 }
 
+/// The folder whose packages, of all below it, a pattern of import paths of the module means.
+fn below_module(path: &str, module: &Module) -> Option<PathBuf> {
+    let (above, _) = path.split_once("...")?;
+    let below = above.strip_prefix(module.path.as_str()).filter(|_| !module.path.is_empty())?;
+    Some(module.root.join(below.trim_start_matches('/')))
+}
+
 /// A package that is named by its import path.
-fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result<Instance, Error> {
-    let refused = |text: String| Err(Error::Request(text));
+fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result<Instance, Failed> {
+    let refused = |text: String| Err(Error::Request(text).into());
     let parts = import_path(pattern);
     let module = module.filter(|it| !it.path.is_empty());
     if parts.qualifier.is_some_and(|it| it.contains('@')) {
@@ -331,7 +355,8 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
     };
     let root = Some(root.as_path());
     let language = of.map_or(&module.language, |it| &it.language);
-    let place = Place { folder: &folder, root, package: Some(name), shown: parts.path, language };
+    let (shown, is_sought) = (parts.path, false);
+    let place = Place { folder: &folder, root, package: Some(name), shown, is_sought, language };
     let found = folder::package(&place, flags)?;
     if found.sources.is_empty() {
         return refused(folder::no_files(parts.path, name, found.excluded));
@@ -359,100 +384,6 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
         data: found.data,
         ..Instance::default()
     }
-}
-
-/// Data files that cannot be read, and why.
-type Broken = Vec<(String, Error)>;
-
-/// Files one by one: CUE together, and the values of the others.
-fn named(
-    files: &[Named],
-    language: &Language,
-    flags: &Flags<'_>,
-) -> Result<(Instance, Vec<Value>, Broken), Error> {
-    let mut broken = Broken::new();
-    let mut it = Instance::default();
-    let mut values = Vec::new();
-    let mut left_out: Vec<String> = Vec::new();
-    // Standard input can be read once only.
-    let mut input: Option<Vec<u8>> = None;
-    for Named { name, kind } in files {
-        let path = Path::new(name);
-        let bytes = match (name.as_str(), &input) {
-            ("-", Some(bytes)) => bytes.clone(),
-            ("-", None) => input.insert(read::bytes(path)?).clone(),
-            _ if kind.encoding == Encoding::Cue => Vec::new(),
-            _ => read::bytes(path)?,
-        };
-        if kind.encoding != Encoding::Cue {
-            let shown = folder::shown_name(path);
-            let data::Read { values: read, wrong } = match data::read(kind.encoding, &shown, &bytes)
-            {
-                Ok(read) => read,
-                Err(wrong) => data::Read { values: Vec::new(), wrong },
-            };
-            if !wrong.is_empty() {
-                broken.push((shown, Error::Diagnostics(wrong)));
-            }
-            let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
-            if let Some(schema) = schema.filter(|_| kind.reading == Reading::Auto) {
-                return Err(unread(name, schema, kind.encoding));
-            }
-            values.extend(read);
-            continue;
-        }
-        let source = match name.as_str() {
-            "-" => read::text("-".into(), &bytes, language),
-            _ => read::source(path, language)?,
-        };
-        let file = if kind.form == Form::Schema {
-            cue_syntax::parse_header(&source.text)
-        } else {
-            let file = cue_syntax::parse_as(&source.text, language).file;
-            form::check(&source, &file, kind.form)?;
-            file
-        };
-        let at = |at: u32| cue_syntax::LineIndex::new(&source.text).at(at);
-        match excluded(&file, flags) {
-            Ok(None) => {}
-            Ok(Some(it)) => {
-                left_out.push(format!("\n    {}: {}", folder::dotted(&source.name), it.reason));
-                continue;
-            }
-            Err(wrong) => {
-                let (line, column) = at(wrong.at);
-                return Err(diagnostic(wrong.reason, Some((&source.name, line, column))).into());
-            }
-        }
-        let package = file.package.as_ref().map(|it| it.name.to_string());
-        if let Some(package) = package.filter(|it| it != "_") {
-            match &it.package {
-                None => {
-                    it.name = folder::base(path);
-                    it.package = Some(package);
-                }
-                Some(one) if *one != package => {
-                    let (first, base) = (it.name.clone(), folder::base(path));
-                    return Err(folder::several((one, &first), (&package, &base), "."));
-                }
-                Some(_) => {}
-            }
-        }
-        match folder::of_other_commands(name) {
-            None => it.sources.push(source),
-            Some(reason) => {
-                left_out.push(format!("\n    {}: {reason}", folder::dotted(&source.name)));
-            }
-        }
-    }
-    let data = !values.is_empty() || !broken.is_empty();
-    if it.sources.is_empty() && !data && !left_out.is_empty() {
-        let text = "build constraints exclude all CUE files in command-line-arguments:";
-        return Err(Error::Request(format!("{text}{}", left_out.concat())));
-    }
-    it.name = it.package.clone().unwrap_or_default();
-    folder::in_order(&mut it.sources);
-    Ok((it, values, broken))
 }
 
 /// That a file of data says it is a schema in a language that is not read here.

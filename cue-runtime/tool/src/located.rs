@@ -78,8 +78,10 @@ pub(crate) struct Lines {
 impl Lines {
     /// Columns are bytes.
     pub(crate) fn new(file: &[u8]) -> Self {
-        let starts = std::iter::once(0).chain(places(file, |it| it == b'\n').map(|it| it + 1));
-        Self { starts: starts.collect(), skipped: Vec::new() }
+        // Nothing stands behind the last newline: that is still on the line it ends.
+        let before_last = file.strip_suffix(b"\n").unwrap_or(file);
+        let later = places(before_last, |it| it == b'\n').map(|it| it + 1);
+        Self { starts: std::iter::once(0).chain(later).collect(), skipped: Vec::new() }
     }
 
     /// Columns are characters, as those of YAML are.

@@ -184,7 +184,8 @@ impl Module {
                 let shown = parts.path;
                 let language = of.map_or(&self.language, |it| &it.language);
                 let root = Some(&**root);
-                let place = Place { folder, root, package: Some(name), shown, language };
+                let is_sought = false;
+                let place = Place { folder, root, package: Some(name), shown, is_sought, language };
                 // What is asked for with `-t` is asked of this module only.
                 let none = Flags::new(&[]);
                 let flags = if of.is_some() { &none } else { flags };

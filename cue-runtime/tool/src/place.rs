@@ -115,7 +115,7 @@ impl Placement {
             let labels = match self.resolve(runtime, value) {
                 Ok(labels) => labels,
                 // A null has no fields that a label could refer to.
-                Err(_) if value.datum == Datum::Null => continue,
+                Err(_) if value.is_null() => continue,
                 Err(error) => return Err(error),
             };
             let same = all.iter_mut().find(|it| it.labels == labels);

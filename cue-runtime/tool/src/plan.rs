@@ -11,8 +11,9 @@ use crate::data::{self, Value};
 use crate::embed::Spliced;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
-use crate::load::{Folders, Instance, Load, Loaded, unparsed};
+use crate::load::{Folders, Instance, Load};
 use crate::located::{Lines, Located};
+use crate::named::{self, Broken, Opened};
 use crate::place::{self, Placed, Placement, Several};
 use crate::sound::Sound;
 use crate::{Error, Request, Verb, scope};
@@ -39,6 +40,10 @@ pub(crate) struct Unit {
     pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
     pub(crate) apart: bool,
+    /// Whether other files are unified with a package: it is none that could be printed.
+    pub(crate) joined: bool,
+    /// Whether files of data were named, of which nothing may be left.
+    pub(crate) had_data: bool,
     /// What of it is told before what was asked.
     pub(crate) sound: Sound,
 }
@@ -52,6 +57,15 @@ pub(crate) struct OfData {
     pub(crate) whole: u32,
     pub(crate) lines: Lines,
     pub(crate) line: Located,
+    /// Whether it says several things of one place, which may not agree.
+    repeats: bool,
+}
+
+impl OfData {
+    /// Whether its first value is a struct that stands at the root.
+    pub(crate) fn is_struct(&self) -> bool {
+        self.line.text.get(self.whole as usize..).is_some_and(|it| it.starts_with('{'))
+    }
 }
 
 /// Field that holds data and the schema of `-d`.
@@ -84,19 +98,22 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         );
     }
     if placement.is_used() && request.schema.is_some() {
-        return refused("cannot combine --schema flag with flag \"path\", \"list\", or \"files\"");
+        return refused(SCHEMA_AND_PLACE);
     }
     let loaded = request.load.load(Folders::OfCue)?;
     if loaded.packages.is_empty() && request.name.is_some() {
         return refused("use of -n/--name flag without a directory");
     }
-    too_many(request, &loaded)?;
-    let clash = clash(request, &loaded);
-    let of = if loaded.files.is_none() { Sound::Values } else { Sound::Text };
-    let instances: Vec<Instance> = loaded.packages.iter().chain(&loaded.files).cloned().collect();
+    let several = loaded.packages.len();
+    if loaded.files.is_some() && several > 1 {
+        if request.schema.is_some() {
+            return refused("cannot use --schema/-d with flag more than one schema");
+        }
+        return Err(too_many(several));
+    }
     if !loaded.unembedded.is_empty() {
         let mut wrong = loaded.unembedded;
-        for it in instances {
+        for it in loaded.packages.into_iter().chain(loaded.files) {
             let unit = &Unit::from(it);
             if let Err(Error::Diagnostics(all)) =
                 (Asked { request, unit, expression: "" }).sound(runtime, Sound::Text)
@@ -106,137 +123,201 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         }
         return Err(Error::Diagnostics(wrong));
     }
-    let planned = sorted(runtime, request, &placement, (loaded, clash))
-        .map(|(units, broken)| Planned { units, broken });
-    match planned {
+    let Some(files) = loaded.files else {
+        let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
+        let units = loaded.packages.into_iter().map(whole).collect();
+        return Ok(Planned { units, broken: None });
+    };
+    if loaded.data.iter().any(|it| !it.named.kind.is_form()) {
+        return refused("no encoding specified");
+    }
+    let package = loaded.packages.into_iter().next();
+    let plan = Plan { runtime, request, placement, files, package };
+    match plan.planned(&loaded.data) {
         Ok(planned) if planned.broken.is_none() => Ok(planned),
-        // What is wrong with the packages comes first.
+        // What keeps the schema from being one comes first.
         other => {
-            for it in instances {
-                Asked { request, unit: &Unit::from(it), expression: "" }.sound(runtime, of)?;
-            }
+            let unit = &Unit::from(plan.schema().clone());
+            Asked { request, unit, expression: "" }.sound(runtime, Sound::Text)?;
             other
         }
     }
 }
 
-/// That packages do not go together with the files that were named, whatever they hold.
-fn too_many(request: &Request, loaded: &Loaded) -> Result<(), Error> {
-    let refused = |text: &str| Err(Error::Request(text.to_owned()));
-    let Some(files) = &loaded.files else { return Ok(()) };
-    if let Some(wrong) = loaded.packages.iter().find_map(|it| unparsed(&it.sources)) {
-        return Err(wrong);
-    }
-    let has_data = !loaded.values.is_empty() || loaded.broken.is_some();
-    match loaded.packages.len() {
-        2.. if request.schema.is_some() => {
-            refused("cannot use --schema/-d with flag more than one schema")
+/// That more than one package is named beside files.
+pub(crate) fn too_many(packages: usize) -> Error {
+    let text = "in combination with files";
+    Error::Request(format!("too many packages defined ({packages}) {text}"))
+}
+
+/// That `-p` names another package than a file does.
+///
+/// # Errors
+/// It does.
+pub(crate) fn clash(wanted: Option<&str>, there: Option<&str>) -> Result<(), Error> {
+    match wanted.zip(there).filter(|it| it.0 != it.1) {
+        None => Ok(()),
+        Some((wanted, there)) => {
+            let text = "flag clashes with existing package name";
+            Err(Error::Request(format!("\"package\" {text} ({wanted} vs {there})")))
         }
-        number @ 2.. => {
-            refused(&format!("too many packages defined ({number}) in combination with files"))
-        }
-        1 if !files.sources.is_empty() && has_data => {
-            refused("cannot combine packages with individual schema files")
-        }
-        _ => Ok(()),
     }
 }
 
-/// Whether each value of data files is looked at on its own.
-fn is_streamed(request: &Request) -> bool {
-    !request.merge || request.verb == Verb::Vet || request.schema.is_some()
+/// That data cannot both be put somewhere and be held against a part of the schema.
+pub(crate) const SCHEMA_AND_PLACE: &str =
+    "cannot combine --schema flag with flag \"path\", \"list\", or \"files\"";
+
+/// How files that were named come together, with a package if one was named too.
+struct Plan<'a> {
+    runtime: &'a dyn Runtime,
+    request: &'a Request,
+    placement: Placement,
+    /// Those that are CUE.
+    files: Instance,
+    package: Option<Instance>,
 }
 
-/// That `-p` names another package than a file does. Where data is looked at value by value it may.
-fn clash(request: &Request, loaded: &Loaded) -> Option<Error> {
-    let name = request.package.as_ref()?;
-    let other = loaded.files.as_ref()?.package.as_ref().filter(|it| *it != name)?;
-    let allowed = request.force || is_streamed(request) || !loaded.packages.is_empty();
-    let text = "flag clashes with existing package name";
-    let error = Error::Request(format!("\"package\" {text} ({name} vs {other})"));
-    Some(error).filter(|_| !allowed)
-}
+impl Plan<'_> {
+    /// What data is held against.
+    fn schema(&self) -> &Instance {
+        self.package.as_ref().unwrap_or(&self.files)
+    }
 
-/// What was loaded as what is evaluated together.
-fn sorted(
-    runtime: &dyn Runtime,
-    request: &Request,
-    placement: &Placement,
-    (loaded, clash): (Loaded, Option<Error>),
-) -> Result<(Vec<Unit>, Option<Error>), Error> {
-    let refused = |text: &str| Err(Error::Request(text.to_owned()));
-    let Loaded { packages, files, values, broken, unembedded: _ } = loaded;
-    let Some(files) = files else {
-        let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
-        return Ok((packages.into_iter().map(whole).collect(), None));
-    };
-    let package = packages.into_iter().next();
-    let no_data = values.is_empty() && broken.is_none();
-    let plain = package.as_ref().filter(|_| no_data).cloned();
-    let schema = package.unwrap_or_else(|| files.clone());
-    if request.schema.is_some() && schema.sources.is_empty() {
-        return refused("-d/--schema flag specified without a schema");
+    /// Whether each value of data files is looked at on its own.
+    fn is_streamed(&self) -> bool {
+        let Request { merge, verb, schema, .. } = self.request;
+        schema.is_some() || (!merge || *verb == Verb::Vet) && !self.placement.is_used()
     }
-    if request.schema.is_some() {
-        let mut unit = Unit::from(schema.clone());
-        unit.apart = true;
-        Asked { request, unit: &unit, expression: "" }.agrees(runtime, DATA)?;
-        if no_data {
-            return refused("-d/--schema flag requires non-CUE input files");
+
+    fn planned(&self, data: &[Opened]) -> Result<Planned, Error> {
+        let refused = |text: &str| Err(Error::Request(text.to_owned()));
+        let request = self.request;
+        if request.schema.is_some() {
+            if self.schema().sources.is_empty() {
+                return refused("-d/--schema flag specified without a schema");
+            }
+            let unit = &Unit { apart: true, ..Unit::from(self.schema().clone()) };
+            Asked { request, unit, expression: "" }.agrees(self.runtime, DATA)?;
+            if data.is_empty() {
+                return refused("-d/--schema flag requires non-CUE input files");
+            }
         }
-    }
-    if let Some(clash) = clash {
-        return Err(clash);
-    }
-    if no_data {
-        // A package beside files that are CUE: each for itself.
-        let files = Some(files).filter(|it| !it.sources.is_empty());
-        return Ok((plain.into_iter().chain(files).map(Unit::from).collect(), None));
-    }
-    if is_streamed(request) && !placement.is_used() {
-        if request.verb == Verb::Vet && schema.sources.is_empty() {
-            return refused("data files specified without a schema");
+        if !self.is_streamed() {
+            let wanted = request.package.as_deref().filter(|_| !request.force);
+            clash(wanted, self.files.package.as_deref())?;
         }
-        let each = values.iter().map(|it| {
+        let (mut values, broken) = named::values(data)?;
+        if self.is_streamed() && !data.is_empty() {
+            return self.streamed(&values, broken.map(|it| it.error));
+        }
+        if let Some(Broken { file, error }) = broken {
+            // All of a file is read before any of it is placed.
+            values.retain(|it| it.file != file);
+            self.placed(&values)?;
+            return Err(error);
+        }
+        let placed = self.placed(&values)?;
+        Ok(Planned { units: self.merged(placed, data)?, broken: None })
+    }
+
+    /// Each value on its own with the schema.
+    fn streamed(&self, values: &[Value], broken: Option<Error>) -> Result<Planned, Error> {
+        let (schema, vet) = (self.schema(), self.request.verb == Verb::Vet);
+        if vet && schema.sources.is_empty() {
+            return Err(Error::Request("data files specified without a schema".into()));
+        }
+        // One that contradicts itself is held against nothing, and none is looked at behind it.
+        let repeats = |it: &Value| data::repeats(&it.datum);
+        let alone = |it: &Value| if repeats(it) { agrees(self.runtime, it) } else { Ok(()) };
+        let failed = values.iter().enumerate().find_map(|(at, it)| Some((at, alone(it).err()?)));
+        let (number, broken) = match failed {
+            Some((at, error)) => (at, Some(error)),
+            None => (values.len(), broken),
+        };
+        let each = values.iter().take(number).map(|it| {
             let mut unit = Unit::from(schema.clone());
-            unit.apart = request.schema.is_some();
-            unit.checked = request.verb == Verb::Vet;
+            unit.apart = self.request.schema.is_some();
+            unit.checked = vet;
             let prefix = if unit.apart { vec![DATA.to_owned()] } else { Vec::new() };
             unit.add(&[Placed::one(prefix)], std::slice::from_ref(it));
             unit
         });
-        return Ok((each.collect(), broken));
+        Ok(Planned { units: each.collect(), broken })
     }
-    if let Some(error) = broken {
-        return Err(error);
-    }
-    let mut data = Unit { package: schema.package.clone(), ..Unit::default() };
-    for of_file in by_file(&values) {
-        if placement.is_used() {
-            let placed = placement.place(runtime, of_file).or_else(|error| {
+
+    /// All values at their places.
+    fn placed(&self, values: &[Value]) -> Result<Unit, Error> {
+        let mut data = Unit { package: self.schema().package.clone(), ..Unit::default() };
+        for of_file in by_file(values) {
+            if self.placement.is_used() {
                 // A value that contradicts itself has no labels.
                 for value in of_file.iter().filter(|it| data::repeats(&it.datum)) {
-                    agrees(runtime, value)?;
+                    agrees(self.runtime, value)?;
                 }
-                Err(error)
-            });
-            data.add(&placed?, of_file);
-        } else {
-            for it in of_file {
-                data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
+                data.add(&self.placement.place(self.runtime, of_file)?, of_file);
+            } else {
+                for it in of_file {
+                    data.add(&[Placed::one(Vec::new())], std::slice::from_ref(it));
+                }
             }
         }
+        Ok(data)
     }
-    // What data says is held against the rest once it agrees.
-    let beside = !schema.sources.is_empty() || !request.expressions.is_empty();
-    if data.data.len() > 1 && beside && !request.ignore {
-        let whole = Request::new(Verb::Eval, Load::default());
-        Asked { request: &whole, unit: &data, expression: "" }.agrees(runtime, "")?;
+
+    /// Data, and what it is held against: the package, with the files that were named beside it, or those files.
+    ///
+    /// # Errors
+    /// What is named does not compile, or does not agree with itself, the package aside.
+    fn merged(&self, data: Unit, named: &[Opened]) -> Result<Vec<Unit>, Error> {
+        let Plan { runtime, request, .. } = *self;
+        let mut unit = Unit::from(self.schema().clone());
+        let beside = self.package.as_ref().map(|_| &self.files);
+        let beside = beside.filter(|it| !it.sources.is_empty());
+        let mut own = beside.map_or_else(Unit::default, |it| Unit::from(it.clone()));
+        if beside.is_some() {
+            Asked { request, unit: &own, expression: "" }.sound(runtime, Sound::Text)?;
+            let packages = own
+                .packages
+                .iter()
+                .filter(|it| unit.packages.iter().all(|other| other.path != it.path));
+            let packages: Vec<Package> = packages.cloned().collect();
+            unit.packages.extend(packages);
+            unit.spliced.extend(own.spliced.iter().cloned());
+            unit.sources.splice(..0, own.sources.iter().map(without_package));
+            unit.joined = true;
+            own.package.clone_from(&unit.package);
+            own.sources = own.sources.iter().map(without_package).collect();
+        }
+        let more = !unit.sources.is_empty() || !request.expressions.is_empty();
+        own.take(data.clone());
+        if (own.may_disagree() || beside.is_some()) && more && !request.ignore {
+            let whole = Request::new(Verb::Eval, Load::default());
+            Asked { request: &whole, unit: &own, expression: "" }.agrees(runtime, "")?;
+        }
+        unit.had_data = !named.is_empty();
+        unit.take(data);
+        if !unit.sources.is_empty() || !unit.inputs.is_empty() {
+            return Ok(vec![unit]);
+        }
+        // Data that was to be placed makes a struct, if an empty one; else there is nothing.
+        let empty = (unit.had_data && self.placement.is_used()).then(|| Source::new("", "{}"));
+        unit.sources.extend(empty);
+        Ok(if unit.sources.is_empty() { Vec::new() } else { vec![unit] })
     }
-    let mut unit = Unit::from(schema);
-    unit.sources.splice(..0, data.sources);
-    let Unit { inputs, data, fields, .. } = data;
-    Ok((vec![Unit { inputs, data, fields, ..unit }], None))
+}
+
+/// A file as part of another package than its own: blanks stand where it says which.
+fn without_package(source: &Source) -> Source {
+    let header = cue_syntax::parse_header(&source.text);
+    let clause = header.package.as_ref().and_then(|it| {
+        let (start, end) = (it.span.start as usize, it.span.end as usize);
+        Some((source.text.get(..start)?.rfind("package")?, end))
+    });
+    let Some((start, end)) = clause else { return source.clone() };
+    let (before, after) = (&source.text[..start], &source.text[end..]);
+    let text = format!("{before}{}{after}", " ".repeat(end - start));
+    Source { text: text.into(), ..source.clone() }
 }
 
 /// Whether nothing in a value contradicts.
@@ -263,6 +344,19 @@ impl From<Instance> for Unit {
 }
 
 impl Unit {
+    /// Adds data to what has none, before it: data is told before what it is checked against.
+    fn take(&mut self, data: Self) {
+        self.sources.splice(..0, data.sources);
+        self.inputs = data.inputs;
+        self.data = data.data;
+        self.fields = data.fields;
+    }
+
+    /// Whether anything in it could contradict something else.
+    fn may_disagree(&self) -> bool {
+        self.sources.len() + self.inputs.len() > 1 || self.data.iter().any(|it| it.repeats)
+    }
+
     /// What there is beside the data.
     pub(crate) fn without_data(&self) -> Self {
         Self {
@@ -321,13 +415,16 @@ impl Unit {
         // The evaluator sorts what ends like a file before what does not.
         let end = if first.file == "-" { "" } else { ".json" };
         let name = format!("{}\0{}{end}", first.file, self.data.len());
-        // Data is told before what it is checked against.
+        let places: BTreeSet<_> = placed.iter().map(|it| &it.labels).collect();
+        let repeats =
+            places.len() < placed.len() || values.iter().any(|it| data::repeats(&it.datum));
         self.sources.insert(
             self.data.len(),
             Source { is_data: true, ..Source::new(name.as_str(), line.text.as_str()) },
         );
         let whole = u32::try_from(begins + 1).unwrap_or(u32::MAX);
         let lines = Lines::new(line.text.as_bytes());
-        self.data.push(Arc::new(OfData { name, file: first.file.clone(), whole, lines, line }));
+        let file = first.file.clone();
+        self.data.push(Arc::new(OfData { name, file, whole, lines, line, repeats }));
     }
 }

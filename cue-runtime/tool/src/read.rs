@@ -51,11 +51,16 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
         return Ok(bytes);
     }
     let failed = |source: std::io::Error| {
-        if source.kind() != std::io::ErrorKind::NotFound {
-            return Error::File { file: name(), source };
-        }
         // In cue's words.
-        Error::Request(format!("stat {}: no such file or directory", absolute(path)))
+        match source.kind() {
+            std::io::ErrorKind::NotFound => {
+                Error::Request(format!("stat {}: no such file or directory", absolute(path)))
+            }
+            std::io::ErrorKind::IsADirectory => {
+                Error::Request(format!("read {}: is a directory", absolute(path)))
+            }
+            _ => Error::File { file: name(), source },
+        }
     };
     if fs::metadata(path).map_err(failed)?.len() > LARGEST {
         return Err(too_large(&name()));

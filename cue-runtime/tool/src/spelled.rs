@@ -6,6 +6,7 @@ use cue_eval::number::Number;
 use cue_syntax::ast::ExprKind;
 
 use crate::located::Lines;
+use crate::written::multiline;
 
 /// A file and where its lines begin.
 pub(crate) struct Spelling<'a> {
@@ -21,10 +22,17 @@ impl<'a> Spelling<'a> {
             Datum::Number(number) => {
                 self.number(number, offset).unwrap_or_else(|| print_json(datum))
             }
-            Datum::String(text) => {
-                let own = self.text(text, offset);
-                own.map_or_else(|| print_json(datum), str::to_owned)
-            }
+            Datum::String(text) => match self.text(text, offset) {
+                // Short ones of JSON stay as they are (O-93).
+                Some(own) if own.len() <= 10 => own.to_owned(),
+                Some(_) if text.contains('\n') => {
+                    let mut lines = String::new();
+                    multiline(text, "", &mut lines);
+                    lines
+                }
+                Some(_) => datum.literal(),
+                None => print_json(datum),
+            },
             other => print_json(other),
         }
     }

@@ -8,9 +8,10 @@ use cue_syntax::unquote::quote;
 use cue_syntax::{Language, LineIndex};
 
 use crate::condition::Flags;
+use crate::error::in_order;
 use crate::load::Instance;
 use crate::system;
-use crate::{Error, diagnostic, format};
+use crate::{Error, diagnostic};
 
 /// What fields get that ask for a variable of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,18 +51,18 @@ enum Kind {
 /// Gives tagged fields the values of tags, and of variables where no tag did.
 ///
 /// # Errors
-/// A tag that nothing asks for; a value that is not of its type; a tag where none may be.
+/// `wrong`, which was found before in one of them; a tag that nothing asks for, which counts as wrong with the first; a
+/// value that is not of its type.
 pub(crate) fn inject(
     instances: &mut [&mut Instance],
-    tags: &[String],
-    variables: Variables,
+    (tags, variables): (&[String], Variables),
     flags: &Flags<'_>,
+    wrong: Option<(usize, Error)>,
 ) -> Result<(), Error> {
     let mut targets = Vec::new();
-    let mut misplaced = Vec::new();
     for (number, instance) in instances.iter().enumerate() {
         for source in &instance.sources {
-            misplaced.extend(search(source, number, &mut targets));
+            search(source, number, &mut targets);
         }
     }
     let mut texts = vec![String::new(); instances.len()];
@@ -81,22 +82,14 @@ pub(crate) fn inject(
             }
         }
         if !found {
-            let message = unasked(tag);
-            // Beside it, what keeps the files from being parsed and tags that may not be where they are.
-            let sources = instances.iter().flat_map(|it| &it.sources);
-            let wrong = sources.filter_map(|it| {
-                let wrong = format::parsed(&it.name, &it.text, &Language::NEWEST).err()?;
-                Some(format!("\n{wrong}"))
-            });
-            let mut text = message + &wrong.collect::<String>();
-            if !misplaced.is_empty() {
-                text.push_str(&format!("\n{}", Error::Diagnostics(misplaced)));
-            }
-            return Err(Error::Request(text));
+            let Some((0, wrong)) = wrong else { return Err(Error::Request(unasked(tag))) };
+            let mut all = wrong.into_diagnostics();
+            all.push(diagnostic(unasked(tag), None));
+            return Err(Error::Diagnostics(in_order(all)));
         }
     }
-    if !misplaced.is_empty() {
-        return Err(Error::Diagnostics(misplaced));
+    if let Some((_, wrong)) = wrong {
+        return Err(wrong);
     }
     if variables == Variables::System {
         let mut known: Vec<(String, String)> = Vec::new();
@@ -151,23 +144,6 @@ fn unasked(tag: &str) -> String {
     match tag.split_once('=') {
         Some((key, _)) => format!("no tag for {key:?}"),
         None => format!("tag {tag:?} not used in any file"),
-    }
-}
-
-/// That there is nothing to load, and beside it the tag that nothing asks for then.
-pub(crate) fn beside(error: Error, tags: &[String], flags: &Flags<'_>) -> Error {
-    let unloaded = ["build constraints", "cannot find package", "found packages"];
-    let begins = |text: &str| {
-        unloaded.iter().any(|it| text.starts_with(it)) || text.ends_with("matched no packages")
-    };
-    match (error, tags.iter().find(|it| !flags.was_asked(it))) {
-        (Error::Request(text), Some(tag)) if begins(&text) => {
-            Error::Request(format!("{text}\n{}", unasked(tag)))
-        }
-        (error @ Error::Diagnostics(_), Some(tag)) => {
-            Error::Request(format!("{}\n{error}", unasked(tag)))
-        }
-        (error, _) => error,
     }
 }
 

@@ -4,7 +4,7 @@
 use cue_session::{Diagnostic, Position, Runtime};
 
 use crate::evaluate::{Asked, EXPRESSION};
-use crate::plan::{DATA, Unit};
+use crate::plan::{DATA, OfData, Unit};
 use crate::tags::INJECTED;
 use crate::{Error, failed, scope};
 
@@ -46,6 +46,7 @@ impl Asked<'_> {
             let inside = |it: &&Position| !self.is_whole(it);
             let beside = |it: &Position| all.iter().any(|at| at.file == it.file && inside(&at));
             wrong.positions.retain(|it| inside(&it) || !beside(it));
+            self.keep_first(wrong);
             wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
         }
         Error::Diagnostics(all)
@@ -62,6 +63,18 @@ impl Asked<'_> {
     fn is_whole(&self, at: &Position) -> bool {
         let data = self.unit.data.iter().find(|it| it.name == at.file);
         data.is_some_and(|it| it.lines.offset(at.line, at.column) == Some(it.whole))
+    }
+
+    /// Of several structs that are each all of a file, the first is the one that something else conflicts with.
+    fn keep_first(&self, wrong: &mut Diagnostic) {
+        let structs = self.unit.data.iter().filter(|it| it.is_struct());
+        let told =
+            |it: &OfData| wrong.positions.iter().any(|at| at.file == it.name && self.is_whole(at));
+        let later: Vec<&str> =
+            structs.filter(|it| told(it)).skip(1).map(|it| it.name.as_str()).collect();
+        if wrong.path.is_empty() && wrong.message.starts_with("conflicting values") {
+            wrong.positions.retain(|at| !later.contains(&at.file.as_str()));
+        }
     }
 
     /// Where the piece stands in what was given.

@@ -279,7 +279,7 @@ fn shapes(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Shape> {
 }
 
 /// `"""`, lines indented by a tab but for empty ones; the last one is `last`, if it is empty.
-fn multiline(text: &str, last: &str, out: &mut String) {
+pub(crate) fn multiline(text: &str, last: &str, out: &mut String) {
     out.push_str("\"\"\"\n");
     let lines = text.split('\n').count();
     for (number, line) in text.split('\n').enumerate() {

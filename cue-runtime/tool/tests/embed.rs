@@ -183,6 +183,7 @@ fn comments_of_yaml_are_imported() {
         labels: Vec::new(),
         several: Several::Unified,
         context: Context::Value,
+        schema: None,
         files: Files::Together,
         texts: Texts::Kept,
         force: false,

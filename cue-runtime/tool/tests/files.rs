@@ -137,6 +137,7 @@ fn imported_json_begins_where_the_file_has_it() {
         labels: Vec::new(),
         several: Several::Listed,
         context: Context::Value,
+        schema: None,
         files: Files::Together,
         texts: Texts::Kept,
         force: false,

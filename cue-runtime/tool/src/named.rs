@@ -1,0 +1,199 @@
+//! Files that are named one by one: those of CUE are one instance, the others are data.
+
+use std::path::Path;
+
+use cue_session::{Diagnostic, Source};
+use cue_syntax::{Language, LineIndex};
+
+use crate::condition::{Flags, excluded};
+use crate::data::{self, Encoding, Value};
+use crate::error::{in_order, unparsed};
+use crate::filetype::{Named, Reading};
+use crate::folder::{self, place_of, shown_name};
+use crate::load::{Folders, Instance, unread};
+use crate::{Error, diagnostic, form, read, tags};
+
+/// A file and what it holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) named: Named,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Opened {
+    /// Its name as messages have it.
+    pub(crate) fn shown(&self) -> String {
+        shown_name(Path::new(&self.named.name))
+    }
+
+    fn is_cue(&self) -> bool {
+        self.named.kind.encoding == Encoding::Cue
+    }
+
+    /// It as CUE.
+    fn source(&self, language: &Language) -> Source {
+        read::text(self.shown(), &self.bytes, language)
+    }
+}
+
+/// Reads files, as they are named; standard input once.
+///
+/// # Errors
+/// The first that cannot be read.
+pub(crate) fn opened(files: Vec<Named>) -> Result<Vec<Opened>, Error> {
+    let mut input: Option<Vec<u8>> = None;
+    let open = |named: Named| {
+        let bytes = match (named.name.as_str(), &input) {
+            ("-", Some(bytes)) => bytes.clone(),
+            ("-", None) => input.insert(read::bytes(Path::new("-"))?).clone(),
+            (name, _) => read::bytes(Path::new(name))?,
+        };
+        Ok(Opened { named, bytes })
+    };
+    files.into_iter().map(open).collect()
+}
+
+/// Whether what stands above the first field of each file that must be data may stand there.
+///
+/// # Errors
+/// What may not, of the first such file.
+pub(crate) fn headed(files: &[Opened], language: &Language) -> Result<(), Error> {
+    for it in files.iter().filter(|it| it.is_cue()) {
+        if it.named.kind.form.is_none() {
+            continue;
+        }
+        let source = it.source(language);
+        let header = cue_syntax::parse_header(&source.text);
+        let mut wrong = form::unfit(&source, &header, it.named.kind.form);
+        if let [only] = wrong.as_mut_slice() {
+            let name = read::absolute(Path::new(&it.named.name));
+            only.message = format!("cannot get syntax for {name:?}: {}", only.message);
+        }
+        if !wrong.is_empty() {
+            return Err(Error::Diagnostics(wrong));
+        }
+    }
+    Ok(())
+}
+
+/// The CUE files among them as one.
+///
+/// # Errors
+/// All that keeps them from being that.
+pub(crate) fn instance(
+    files: &[Opened],
+    wanted: Folders,
+    language: &Language,
+    flags: &Flags<'_>,
+) -> Result<Instance, Vec<Diagnostic>> {
+    let mut it = Instance::default();
+    let mut wrong = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
+    let mut first = String::new();
+    let mut seen: Vec<String> = Vec::new();
+    for opened in files.iter().filter(|it| it.is_cue()) {
+        let source = opened.source(language);
+        let path = Path::new(&opened.named.name);
+        if seen.contains(&source.name) {
+            continue;
+        }
+        seen.push(source.name.clone());
+        let parsed = cue_syntax::parse_as(&source.text, language);
+        let mut unfit = unparsed(&source.name, &source.text, &parsed.errors);
+        if unfit.is_empty() {
+            unfit = form::unfit(&source, &parsed.file, opened.named.kind.form);
+        }
+        if !unfit.is_empty() {
+            wrong.extend(unfit);
+            continue;
+        }
+        match excluded(&parsed.file, flags) {
+            Ok(None) => {}
+            Ok(Some(it)) => {
+                left_out.push(format!("\n    {}: {}", folder::dotted(&source.name), it.reason));
+                continue;
+            }
+            Err(it) => {
+                let (line, column) = LineIndex::new(&source.text).at(it.at);
+                wrong.push(diagnostic(it.reason, Some((&source.name, line, column))));
+                continue;
+            }
+        }
+        let package = parsed.file.package.as_ref().map(|it| it.name.to_string());
+        if let Some(package) = package.filter(|it| it != "_") {
+            match &it.package {
+                None => {
+                    first = folder::base(path);
+                    it.package = Some(package);
+                }
+                Some(one) if *one != package => {
+                    let other = (package.as_str(), &*folder::base(path));
+                    wrong.push(diagnostic(folder::several((one, &first), other, "."), None));
+                    continue;
+                }
+                Some(_) => {}
+            }
+        }
+        match folder::of_other_commands(&opened.named.name) {
+            None => it.sources.push(source),
+            Some(reason) => {
+                left_out.push(format!("\n    {}: {reason}", folder::dotted(&source.name)));
+            }
+        }
+    }
+    let enough = wanted == Folders::OfData || files.iter().any(|it| !it.is_cue());
+    if it.sources.is_empty() && wrong.is_empty() && !enough && !left_out.is_empty() {
+        let text = "build constraints exclude all CUE files in command-line-arguments:";
+        wrong.push(diagnostic(format!("{text}{}", left_out.concat()), None));
+    }
+    if !wrong.is_empty() {
+        // Tags are looked for in what could be loaded.
+        if let Err(Error::Diagnostics(tags)) = tags::placed(&it.sources) {
+            wrong.extend(tags);
+        }
+        return Err(in_order(wrong));
+    }
+    it.name = it.package.clone().unwrap_or_default();
+    it.sources.sort_by_key(|it| place_of(&it.name));
+    Ok(it)
+}
+
+/// Those that are data, in order.
+pub(crate) fn data(files: Vec<Opened>) -> Vec<Opened> {
+    let mut all: Vec<Opened> = files.into_iter().filter(|it| !it.is_cue()).collect();
+    all.sort_by_key(|it| place_of(&it.shown()));
+    all
+}
+
+/// A file of data that cannot be read to its end.
+pub(crate) struct Broken {
+    /// Its name, as values have it.
+    pub(crate) file: String,
+    pub(crate) error: Error,
+}
+
+/// The values that files of data hold, up to the first that is wrong.
+///
+/// # Errors
+/// A file that is a schema in another language.
+pub(crate) fn values(files: &[Opened]) -> Result<(Vec<Value>, Option<Broken>), Error> {
+    let mut values = Vec::new();
+    for Opened { named, bytes } in files {
+        let shown = shown_name(Path::new(&named.name));
+        let data::Read { values: read, wrong } =
+            match data::read(named.kind.encoding, &shown, bytes) {
+                Ok(read) => read,
+                Err(wrong) => data::Read { values: Vec::new(), wrong },
+            };
+        let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
+        if let Some(schema) = schema.filter(|_| named.kind.reading == Reading::Auto) {
+            return Err(unread(&named.name, schema, named.kind.encoding));
+        }
+        values.extend(read);
+        if !wrong.is_empty() {
+            let broken = Broken { file: shown, error: Error::Diagnostics(wrong) };
+            return Ok((values, Some(broken)));
+        }
+    }
+    Ok((values, None))
+}
