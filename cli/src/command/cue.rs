@@ -465,12 +465,13 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
     let existing = Existing::from(request.force);
     if errors.is_empty() || target.is_none() {
         put(target.as_deref(), existing, &output)?;
-    } else if begun && request.verb == Verb::Eval && request.out != Encoding::Cue {
-        // It is made before values are looked at. That it cannot be is nothing beside what is wrong with them.
-        let _ = put(target.as_deref(), existing, &[]);
     }
     if !errors.is_empty() {
         common.cli.out.note(&explained(&errors, Some(&request), common.errors));
+        if begun && request.verb == Verb::Eval && request.out != Encoding::Cue && target.is_some() {
+            // It is made before values are looked at.
+            put(target.as_deref(), existing, &[])?;
+        }
     }
     if let Some(text) = warning {
         common.cli.out.note(text);

@@ -61,9 +61,9 @@ pub struct Source {
 }
 
 impl Source {
-    /// What files of a package are sorted by.
-    pub(crate) fn rank(&self) -> (bool, &str) {
-        (!self.is_data, &self.name)
+    /// What files of a package are sorted by: data stays in its order.
+    pub(crate) fn rank(&self) -> Option<&str> {
+        Some(&*self.name).filter(|_| !self.is_data)
     }
 }
 

@@ -62,6 +62,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) level: usize,
     /// Of evaluated values: `let`s that a printed struct has had.
     pub(crate) shown: Option<Set<LetKey>>,
+    /// Whether the files are merged with data.
+    pub(crate) is_merged: bool,
 }
 
 /// The lets of a struct, what is around them, how far they are indented.
@@ -132,6 +134,7 @@ impl<'a> Printer<'a> {
             frame: None,
             level: 0,
             shown: None,
+            is_merged: files.iter().any(|it| it.is_data),
         }
     }
 

@@ -360,7 +360,7 @@ impl<'a> Printer<'a> {
         held.1.get(number).cloned()
     }
 
-    /// The `let` of a name that no struct of an evaluated value has had: what it holds stands for it.
+    /// The `let` of a name that no struct of an evaluated value has had, or no file: what it holds stands for it.
     pub(crate) fn unshown_let(&self, name: &str, scope: &Rc<Scope>) -> Option<LetValue<'a>> {
         let (there, bound) = scope.find(name)?;
         let Bound::Let(number) = bound else { return None };
@@ -371,7 +371,17 @@ impl<'a> Printer<'a> {
             (None, Some(outside)) => outside.has_let(&key),
             (None, None) => true,
         };
-        (!is_shown).then(|| self.let_value(there, *number)).flatten()
+        let held = self.let_value(there, *number)?;
+        (!is_shown || self.is_merged && self.is_of_file(&held)).then_some(held)
+    }
+
+    /// Whether a `let` stands beside the fields of a package: with what else they are merged they are in no file.
+    fn is_of_file(&self, it: &LetValue<'a>) -> bool {
+        let Some(source) = self.files.get(it.file).filter(|it| it.package == 0) else {
+            return false;
+        };
+        let scope = self.scopes.get(&(it.file, source.file.decls.as_ptr() as usize));
+        scope.is_some_and(|own| Rc::ptr_eq(&own.0, &it.scope))
     }
 
     /// What is printed is a part that leads there.

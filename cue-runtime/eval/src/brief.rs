@@ -243,7 +243,7 @@ impl Evaluator {
             }
             let Some((label, arc, presence)) = arc else { break };
             separate(out);
-            out.push_str(&self.label_text(label));
+            out.push_str(&self.qualified(label));
             out.push_str(marker(presence));
             out.push(':');
             write(self, Member::Field(arc, presence), out);

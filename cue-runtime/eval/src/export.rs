@@ -57,6 +57,22 @@ impl Evaluator {
         }
     }
 
+    /// The same as messages name it within a value: what a package hides with the path of that, or with its name
+    /// (cue-errors 0.3).
+    pub(crate) fn qualified(&self, label: Label) -> String {
+        let mut text = self.label_text(label);
+        let hidden = [LabelKind::Hidden, LabelKind::HiddenDefinition];
+        if !hidden.contains(&self.labels.kind(label)) {
+            return text;
+        }
+        match (self.labels.package(label), &self.program.package) {
+            (Some(path), _) => text.extend(["(", path, ")"]),
+            (None, Some(name)) => text.extend(["(:", name, ")"]),
+            (None, None) => {}
+        }
+        text
+    }
+
     /// The elements of a list; hidden fields and definitions may stand beside them.
     pub(crate) fn elements(&self, id: VertexId) -> Vec<VertexId> {
         let arcs = self.heap.get(id).arcs.iter();

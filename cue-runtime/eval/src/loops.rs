@@ -101,7 +101,14 @@ impl Evaluator {
         let chosen = self.waits_to_choose(id)
             || self.trying.iter().any(|(choice, _)| self.follow(*choice) == id);
         let what = if chosen { "unresolved disjunction" } else { LOOPS };
-        format!("{what}: {}", self.source_at(at))
+        format!("{what}: {}", self.called_at(id, at))
+    }
+
+    /// What is referred to as it is written, a hidden field by its name alone with its package.
+    pub(crate) fn called_at(&self, id: VertexId, at: At) -> String {
+        let text = self.source_at(at);
+        let own = self.heap.get(id).label.filter(|it| self.label_text(*it) == text);
+        own.map_or(text, |it| self.qualified(it))
     }
 
     /// Tells the first conjunct that waits for its own vertex that nothing comes any more. Where several wait

@@ -1,6 +1,7 @@
 //! What compiling gives: expressions with every name resolved. Immutable, shared by evaluations.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use cue_map::Map;
 pub use cue_syntax::ast::At;
@@ -302,6 +303,8 @@ pub struct Program {
     pub(crate) roots: Vec<ExprId>,
     /// Files of each imported package.
     pub(crate) packages: Vec<Package>,
+    /// Name of the main package, if its files say that they are of one.
+    pub(crate) package: Option<Arc<str>>,
     pub(crate) sources: Vec<SourceText>,
     /// Sources that hold at a path, and which.
     pub(crate) filled: Vec<(usize, Vec<Selector>)>,
@@ -398,6 +401,7 @@ impl Program {
             labels: Labels::default(),
             roots: Vec::new(),
             packages: Vec::new(),
+            package: None,
             sources: Vec::new(),
             filled: Vec::new(),
             lenient: false,

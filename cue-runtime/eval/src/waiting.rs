@@ -312,7 +312,7 @@ impl Evaluator {
         if last && (may == May::Any || self.heap.get(id).choice.is_none()) {
             return None;
         }
-        let message = format!("cycle with field: {}", self.source_at(at));
+        let message = format!("cycle with field: {}", self.called_at(id, at));
         let mut fault = Fault::new(Kind::Cycle, message, at);
         fault.place = Some(self.place);
         fault.closes_at = (!last).then_some(on);

@@ -163,7 +163,7 @@ impl Evaluator {
             Code::Select(operand, label) => {
                 self.write_code(*operand, out, next);
                 out.push('.');
-                out.push_str(&self.label_text(*label));
+                out.push_str(&self.qualified(*label));
             }
             Code::Index(operand, index) => {
                 self.write_code(*operand, out, next);
@@ -199,7 +199,7 @@ impl Evaluator {
                 self.write_code(*inner, out, next);
             }
             Code::Outer { expr, .. } => self.write_code(*expr, out, next),
-            Code::Field { label, .. } => out.push_str(&self.label_text(*label)),
+            Code::Field { label, .. } => out.push_str(&self.qualified(*label)),
             Code::Interpolation(said) => {
                 let quote = if said.quotes == Quotes::Double { '"' } else { '\'' };
                 out.push(quote);
@@ -278,7 +278,7 @@ impl Evaluator {
             match declaration {
                 Declaration::Field { label, presence, value, .. } => {
                     match label {
-                        DeclLabel::Fixed(label) => out.push_str(&self.label_text(*label)),
+                        DeclLabel::Fixed(label) => out.push_str(&self.qualified(*label)),
                         DeclLabel::Computed(expr) => self.write_code(*expr, out, depth),
                     }
                     out.push_str(marker(*presence));

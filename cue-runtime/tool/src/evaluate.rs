@@ -15,7 +15,7 @@ use crate::load::Load;
 use crate::output::{bytes, datum, told, with_bytes, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
-use crate::sound::{Sound, withheld};
+use crate::sound::Sound;
 use crate::{Error, experiments, scope};
 
 /// Which command.
@@ -139,6 +139,14 @@ impl Request {
         if self.escape { Html::Escaped } else { Html::Plain }
     }
 
+    /// Whether something is written in the form that was asked for.
+    ///
+    /// # Errors
+    /// Why nothing is.
+    pub(crate) fn written(&self) -> Result<(), Error> {
+        self.unwritten.as_ref().map_or(Ok(()), |text| Err(Error::Request(text.clone())))
+    }
+
     pub(crate) fn placement(&self) -> Result<Placement, Error> {
         Placement::new(&self.labels, self.several, self.context)
     }
@@ -178,19 +186,14 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
         Pattern::new(pattern).map_err(Error::Request)?;
     }
     let Planned { units, broken } = plan::units(runtime, request)?;
-    if let Some(text) = &request.unwritten {
-        for unit in units.iter().filter(|it| it.sound == Sound::Text) {
-            Asked { request, unit, expression: "" }.sound(runtime, Sound::Text)?;
-        }
-        return Err(Error::Request(text.clone()));
-    }
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
     for unit in &units {
         let whole = [String::new()];
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
-            let it = Asked { request, unit, expression };
+            let seeing = (Asked { request, unit, expression }).seeing(runtime);
+            let it = Asked { request, unit: seeing.as_ref().unwrap_or(unit), expression };
             let Err(error) = it.told(runtime, &mut outcome) else { continue };
             // A package that does not hold is all that is told of several.
             let held =
@@ -251,34 +254,6 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Opens what is asked for, all of it evaluated; where the value stands in it, and whether that is a field of the value.
-    fn open(&self, runtime: &dyn Runtime) -> Result<(Session, String, Of), Error> {
-        let quoted = self.expression.trim_start().starts_with(['"', '[']);
-        let named = !quoted && cue_syntax::parse_path(self.expression).is_ok();
-        let (mut session, path, of) = match (self.expression, self.unit.apart) {
-            ("", true) => (self.start(runtime, None)?, DATA.to_owned(), Of::Field),
-            ("", false) => (self.start(runtime, None)?, String::new(), Of::Field),
-            (path, true) if named => {
-                (self.start(runtime, None)?, format!("{DATA}.{path}"), Of::Field)
-            }
-            (path, apart) => {
-                // What is no field may still be a name: of a package, of a `let`.
-                if named && !apart {
-                    if let Ok(mut session) = self.start(runtime, None) {
-                        self.sound_in(&mut session)?;
-                        let member = session.is_member(path).unwrap_or_default();
-                        if member && !withheld(&mut session, path, self.effort())? {
-                            return Ok((session, path.to_owned(), Of::Field));
-                        }
-                    }
-                }
-                (self.start(runtime, Some(path))?, EXPRESSION.to_owned(), Of::Expression)
-            }
-        };
-        self.sound_in(&mut session)?;
-        Ok((session, path, of))
-    }
-
     pub(crate) fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
@@ -293,10 +268,10 @@ impl Asked<'_> {
         match self.request.concrete {
             Concrete::Must => true,
             // Data that is checked always must be.
-            Concrete::May => self.request.verb == Verb::Vet && self.has_data(),
+            Concrete::May => self.unit.checked,
             Concrete::Usual => match self.request.verb {
                 Verb::Export => true,
-                Verb::Vet => self.has_data(),
+                Verb::Vet => self.unit.checked,
                 Verb::Eval | Verb::Def => self.request.out != Encoding::Cue,
             },
         }
@@ -322,12 +297,18 @@ impl Asked<'_> {
             let Some(text) = text else { continue };
             let names =
                 cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
-            let imports = scope::imports(&names, |it| scope::declares(&unit.sources, it));
+            let imports = scope::imports(&names, |it| match unit.apart && expression.is_some() {
+                true => unit.seen.fields.iter().any(|name| name == it),
+                false => scope::declares(&unit.sources, it),
+            });
             // What only the data has is declared, so that it can be referred to.
             let of_data = names
                 .iter()
                 .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
             let shared: String = match name {
+                "--expression" if unit.apart => {
+                    unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
+                }
                 "--expression" => {
                     let quoted = names.iter().filter(|it| {
                         scope::quotes(&unit.sources, it) && !scope::declares(&unit.sources, it)
@@ -390,7 +371,7 @@ impl Asked<'_> {
         let streamed = !request.merge && !placement.is_used() || self.unit.apart;
         if self.has_data() && streamed && !self.expression.is_empty() && !request.ignore {
             let path = if self.unit.apart { DATA } else { "" };
-            Asked { expression: "", ..*self }.agrees(runtime, path)?;
+            Asked { expression: "", ..*self }.checked(runtime, path)?;
         }
         let around = request.verb == Verb::Export && placement.has_labels() && !self.unit.had_data;
         if around {
@@ -448,7 +429,11 @@ impl Asked<'_> {
                 let concrete = request.concrete == Concrete::Must;
                 let apart = of == Of::Field && !self.expression.is_empty() && !self.unit.apart;
                 let file = !self.expression.is_empty();
-                let shown = Shown { wrong: ignores, concrete, apart, file, ..request.shown };
+                // What a package hides it hides from what it is part of.
+                let plain = self.expression.is_empty() && !self.is_joined();
+                let hidden = request.shown.hidden && (plain || self.unit.package.is_none());
+                let shown =
+                    Shown { wrong: ignores, concrete, apart, file, hidden, ..request.shown };
                 SyntaxStyle::EvalWith(shown)
             }
             Verb::Def => SyntaxStyle::Definition,

@@ -336,7 +336,7 @@ fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
         "jsonl" | "ldjson" | "ndjson" => (Encoding::JsonLines, Reading::Plain),
         "txt" => (Encoding::Text, Reading::Plain),
         "wasm" => (Encoding::Binary, Reading::Plain),
-        "" if !file.ends_with('.') => {
+        "" if file == "." || !file.ends_with('.') => {
             return Err(refused(format!("no encoding specified for file {file:?}")));
         }
         other => match MISSING.iter().find(|it| it.1.contains(&other)) {

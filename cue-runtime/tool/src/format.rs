@@ -135,10 +135,12 @@ pub fn files(request: &Request) -> Result<Outcome, (Outcome, Error)> {
     let mut outcome = Outcome::default();
     let found = experiments::check().and_then(|()| match request.wanted {
         Wanted::Packages => packages(&request.arguments),
-        Wanted::Files => walked(&request.arguments),
+        Wanted::Files => walked(&request.arguments).map(|it| (it, None)),
     });
-    let done =
-        found.and_then(|found| found.iter().try_for_each(|it| group(it, request, &mut outcome)));
+    let done = found.and_then(|(found, failed)| {
+        found.iter().try_for_each(|it| group(it, request, &mut outcome))?;
+        failed.map_or(Ok(()), Err)
+    });
     match done {
         Ok(()) => Ok(outcome),
         Err(error) => Err((outcome, error)),
@@ -206,58 +208,71 @@ fn group(paths: &[Wished], request: &Request, outcome: &mut Outcome) -> Result<(
     Ok(())
 }
 
-/// The CUE files of packages, whatever stands above their clauses, and files.
-fn packages(arguments: &[String]) -> Result<Vec<Vec<Wished>>, Error> {
+/// The CUE files of packages, whatever stands above their clauses, and files; up to the first argument that is none,
+/// and why it is not.
+///
+/// # Errors
+/// What keeps all from being looked for.
+fn packages(arguments: &[String]) -> Result<(Vec<Vec<Wished>>, Option<Error>), Error> {
     let here = [String::from(".")];
     let arguments = if arguments.is_empty() { &here[..] } else { arguments };
     let arguments = filetype::arguments(arguments)?;
-    // Data is left as it is, but all that is named has to be there.
+    // Data is left as it is, but all that is named has to be a file.
     for it in &arguments.files {
         let path = Path::new(&it.name);
-        if it.name != "-" && !path.exists() {
+        if it.name != "-" && !path.is_file() {
             read::bytes(path)?;
         }
     }
     let mut all = Vec::new();
     for pattern in &arguments.packages {
-        if let Some(error) = load::unknown(pattern) {
-            return Err(error);
-        }
-        let path = filetype::import_path(pattern).path;
-        let folder = path.split("...").next().unwrap_or_default();
-        let folder = Path::new(if folder.is_empty() { "." } else { folder });
-        if folder.is_file() {
-            let text = "is a file and not a package directory";
-            return Err(Error::Request(format!("{pattern} {text}")));
-        }
-        if !folder.is_dir() {
-            return Err(Error::Request(format!("cannot find package {path:?}")));
-        }
-        let folders =
-            if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
-        let before = all.len();
-        for folder in folders {
-            let files = folder::files(&folder)?;
-            let files = files.into_iter().filter(|it| {
-                let name = folder::base(it);
-                name.ends_with(".cue") && !name.starts_with(['.', '_'])
-            });
-            // One package after the other, files without one first.
-            let mut files: Vec<(String, PathBuf)> = files
-                .map(|it| Ok((package(&String::from_utf8_lossy(&read::bytes(&it)?)), it)))
-                .collect::<Result<_, Error>>()?;
-            files.sort();
-            let of_one = files.chunk_by(|one, next| one.0 == next.0);
-            all.extend(of_one.map(|it| it.iter().map(|it| wished(it.1.clone())).collect()));
-        }
-        if all.len() == before {
-            return Err(Error::Request(format!("cue: {path:?} matched no packages")));
+        match of_package(pattern) {
+            Ok(groups) => all.extend(groups),
+            Err(error) => return Ok((all, Some(error))),
         }
     }
     let named = arguments.files.iter().filter(|it| it.kind.encoding == Encoding::Cue);
     let mut named: Vec<Wished> = named.map(|it| (PathBuf::from(&it.name), it.kind.form)).collect();
     named.sort_by_key(|it| folder::place_of(&shown_name(&it.0)));
     all.push(named);
+    Ok((all, None))
+}
+
+/// The CUE files of the packages that an argument means.
+fn of_package(pattern: &str) -> Result<Vec<Vec<Wished>>, Error> {
+    if let Some(error) = load::unknown(pattern) {
+        return Err(error);
+    }
+    let path = filetype::import_path(pattern).path;
+    let folder = path.split("...").next().unwrap_or_default();
+    let folder = Path::new(if folder.is_empty() { "." } else { folder });
+    if folder.is_file() {
+        let text = "is a file and not a package directory";
+        return Err(Error::Request(format!("{pattern} {text}")));
+    }
+    if !folder.is_dir() {
+        return Err(Error::Request(format!("cannot find package {path:?}")));
+    }
+    let folders =
+        if path.contains("...") { folder::below(folder)? } else { vec![folder.to_owned()] };
+    let mut all = Vec::new();
+    for folder in folders {
+        let files = folder::files(&folder)?;
+        let files = files.into_iter().filter(|it| {
+            let name = folder::base(it);
+            name.ends_with(".cue") && !name.starts_with(['.', '_'])
+        });
+        // One package after the other, files without one first.
+        let mut files: Vec<(String, PathBuf)> = files
+            .map(|it| Ok((package(&String::from_utf8_lossy(&read::bytes(&it)?)), it)))
+            .collect::<Result<_, Error>>()?;
+        files.sort();
+        let of_one = files.chunk_by(|one, next| one.0 == next.0);
+        all.extend(of_one.map(|it| it.iter().map(|it| wished(it.1.clone())).collect()));
+    }
+    if all.is_empty() {
+        return Err(Error::Request(format!("cue: {path:?} matched no packages")));
+    }
     Ok(all)
 }
 

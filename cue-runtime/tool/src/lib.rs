@@ -34,6 +34,7 @@ pub mod place; // `-l`, `--list`: where data goes
 mod plan; // what is evaluated together
 mod part; // `def -e`
 mod sound; // what is told before what was asked
+mod opened; // the value that was asked for
 mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
 mod as_cue; // a value as CUE

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cue_session::{Diagnostic, Source};
+use cue_session::{Diagnostic, Runtime, Source};
 use cue_syntax::{Language, LineIndex};
 
 use crate::condition::{Flags, excluded};
@@ -11,7 +11,7 @@ use crate::error::{in_order, unparsed};
 use crate::filetype::{Named, Reading};
 use crate::folder::{self, place_of, shown_name};
 use crate::load::{Folders, Instance, unread};
-use crate::{Error, diagnostic, form, read, tags};
+use crate::{Error, diagnostic, form, plan, read, tags};
 
 /// A file and what it holds.
 #[derive(Clone, Debug)]
@@ -172,11 +172,15 @@ pub(crate) struct Broken {
     pub(crate) error: Error,
 }
 
-/// The values that files of data hold, up to the first that is wrong.
+/// The values that files of data hold, up to the first that is wrong: it cannot be read, or says several things of one
+/// field.
 ///
 /// # Errors
 /// A file that is a schema in another language.
-pub(crate) fn values(files: &[Opened]) -> Result<(Vec<Value>, Option<Broken>), Error> {
+pub(crate) fn values(
+    runtime: &dyn Runtime,
+    files: &[Opened],
+) -> Result<(Vec<Value>, Option<Broken>), Error> {
     let mut values = Vec::new();
     for Opened { named, bytes } in files {
         let shown = shown_name(Path::new(&named.name));
@@ -189,10 +193,17 @@ pub(crate) fn values(files: &[Opened]) -> Result<(Vec<Value>, Option<Broken>), E
         if let Some(schema) = schema.filter(|_| named.kind.reading == Reading::Auto) {
             return Err(unread(&named.name, schema, named.kind.encoding));
         }
-        values.extend(read);
-        if !wrong.is_empty() {
-            let broken = Broken { file: shown, error: Error::Diagnostics(wrong) };
-            return Ok((values, Some(broken)));
+        let wrong = Some(wrong).filter(|it| !it.is_empty()).map(Error::Diagnostics);
+        for value in read {
+            if data::repeats(&value.datum) {
+                if let Err(error) = plan::agrees(runtime, &value) {
+                    return Ok((values, Some(Broken { file: shown, error })));
+                }
+            }
+            values.push(value);
+        }
+        if let Some(error) = wrong {
+            return Ok((values, Some(Broken { file: shown, error })));
         }
     }
     Ok((values, None))

@@ -7,13 +7,14 @@ use cue_eval::builtin::Datum;
 use cue_eval::evaluation::print_json;
 use cue_session::{Input, Package, Runtime, Source};
 
-use crate::data::{self, Value};
+use crate::data::Value;
 use crate::embed::Spliced;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Load};
 use crate::located::{Lines, Located};
 use crate::named::{self, Broken, Opened};
+use crate::opened::Seen;
 use crate::place::{self, Placed, Placement, Several};
 use crate::sound::Sound;
 use crate::{Error, Request, Verb, scope};
@@ -40,6 +41,8 @@ pub(crate) struct Unit {
     pub(crate) fields: BTreeSet<String>,
     /// Whether the value stands below a field of its own, where a schema is too.
     pub(crate) apart: bool,
+    /// What of that an expression sees.
+    pub(crate) seen: Seen,
     /// Whether other files are unified with a package: it is none that could be printed.
     pub(crate) joined: bool,
     /// Whether files of data were named, of which nothing may be left.
@@ -124,6 +127,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         return Err(Error::Diagnostics(wrong));
     }
     let Some(files) = loaded.files else {
+        request.written()?;
         let whole = |it: Instance| Unit { sound: Sound::Values, ..Unit::from(it) };
         let units = loaded.packages.into_iter().map(whole).collect();
         return Ok(Planned { units, broken: None });
@@ -207,8 +211,9 @@ impl Plan<'_> {
             let wanted = request.package.as_deref().filter(|_| !request.force);
             clash(wanted, self.files.package.as_deref())?;
         }
-        let (mut values, broken) = named::values(data)?;
+        let (mut values, broken) = named::values(self.runtime, data)?;
         if self.is_streamed() && !data.is_empty() {
+            request.written()?;
             return self.streamed(&values, broken.map(|it| it.error));
         }
         if let Some(Broken { file, error }) = broken {
@@ -218,6 +223,7 @@ impl Plan<'_> {
             return Err(error);
         }
         let placed = self.placed(&values)?;
+        request.written()?;
         Ok(Planned { units: self.merged(placed, data)?, broken: None })
     }
 
@@ -227,16 +233,8 @@ impl Plan<'_> {
         if vet && schema.sources.is_empty() {
             return Err(Error::Request("data files specified without a schema".into()));
         }
-        // One that contradicts itself is held against nothing, and none is looked at behind it.
-        let repeats = |it: &Value| data::repeats(&it.datum);
-        let alone = |it: &Value| if repeats(it) { agrees(self.runtime, it) } else { Ok(()) };
-        let failed = values.iter().enumerate().find_map(|(at, it)| Some((at, alone(it).err()?)));
-        let (number, broken) = match failed {
-            Some((at, error)) => (at, Some(error)),
-            None => (values.len(), broken),
-        };
-        let each = values.iter().take(number).map(|it| {
-            let mut unit = Unit::from(schema.clone());
+        let each = values.iter().map(|it| {
+            let mut unit = Unit { name: String::new(), ..Unit::from(schema.clone()) };
             unit.apart = self.request.schema.is_some();
             unit.checked = vet;
             let prefix = if unit.apart { vec![DATA.to_owned()] } else { Vec::new() };
@@ -251,10 +249,6 @@ impl Plan<'_> {
         let mut data = Unit { package: self.schema().package.clone(), ..Unit::default() };
         for of_file in by_file(values) {
             if self.placement.is_used() {
-                // A value that contradicts itself has no labels.
-                for value in of_file.iter().filter(|it| data::repeats(&it.datum)) {
-                    agrees(self.runtime, value)?;
-                }
                 data.add(&self.placement.place(self.runtime, of_file)?, of_file);
             } else {
                 for it in of_file {
@@ -273,30 +267,30 @@ impl Plan<'_> {
         let Plan { runtime, request, .. } = *self;
         let mut unit = Unit::from(self.schema().clone());
         let beside = self.package.as_ref().map(|_| &self.files);
+        // It is an instance of its own, which is put to the package as data is.
         let beside = beside.filter(|it| !it.sources.is_empty());
-        let mut own = beside.map_or_else(Unit::default, |it| Unit::from(it.clone()));
-        if beside.is_some() {
-            Asked { request, unit: &own, expression: "" }.sound(runtime, Sound::Text)?;
-            let packages = own
-                .packages
-                .iter()
-                .filter(|it| unit.packages.iter().all(|other| other.path != it.path));
-            let packages: Vec<Package> = packages.cloned().collect();
-            unit.packages.extend(packages);
-            unit.spliced.extend(own.spliced.iter().cloned());
-            unit.sources.splice(..0, own.sources.iter().map(without_package));
+        let mut own = Unit { package: unit.package.clone(), ..Unit::default() };
+        if let Some(files) = beside {
+            let alone = Unit::from(files.clone());
+            Asked { request, unit: &alone, expression: "" }.sound(runtime, Sound::Text)?;
+            own.sources = alone.sources.iter().map(without_package).collect();
+            own.packages = alone.packages;
+            own.spliced = alone.spliced;
             unit.joined = true;
-            own.package.clone_from(&unit.package);
-            own.sources = own.sources.iter().map(without_package).collect();
         }
-        let more = !unit.sources.is_empty() || !request.expressions.is_empty();
-        own.take(data.clone());
-        if (own.may_disagree() || beside.is_some()) && more && !request.ignore {
+        unit.had_data = !named.is_empty();
+        own.take(data);
+        if (own.may_disagree() || beside.is_some()) && !request.ignore {
             let whole = Request::new(Verb::Eval, Load::default());
             Asked { request: &whole, unit: &own, expression: "" }.agrees(runtime, "")?;
         }
-        unit.had_data = !named.is_empty();
-        unit.take(data);
+        unit.sources.splice(..0, own.sources);
+        own.packages.retain(|it| unit.packages.iter().all(|other| other.path != it.path));
+        unit.packages.extend(own.packages);
+        unit.spliced.extend(own.spliced);
+        unit.inputs = own.inputs;
+        unit.data = own.data;
+        unit.fields = own.fields;
         if !unit.sources.is_empty() || !unit.inputs.is_empty() {
             return Ok(vec![unit]);
         }
@@ -307,17 +301,21 @@ impl Plan<'_> {
     }
 }
 
-/// A file as part of another package than its own: blanks stand where it says which.
+/// A file that is put to a package: blanks stand where it says which one it is of.
 fn without_package(source: &Source) -> Source {
     let header = cue_syntax::parse_header(&source.text);
     let clause = header.package.as_ref().and_then(|it| {
         let (start, end) = (it.span.start as usize, it.span.end as usize);
         Some((source.text.get(..start)?.rfind("package")?, end))
     });
-    let Some((start, end)) = clause else { return source.clone() };
-    let (before, after) = (&source.text[..start], &source.text[end..]);
-    let text = format!("{before}{}{after}", " ".repeat(end - start));
-    Source { text: text.into(), ..source.clone() }
+    let text = match clause {
+        Some((start, end)) => {
+            let (before, after) = (&source.text[..start], &source.text[end..]);
+            format!("{before}{}{after}", " ".repeat(end - start)).into()
+        }
+        None => source.text.clone(),
+    };
+    Source { text, is_data: true, ..source.clone() }
 }
 
 /// Whether nothing in a value contradicts.
@@ -344,9 +342,9 @@ impl From<Instance> for Unit {
 }
 
 impl Unit {
-    /// Adds data to what has none, before it: data is told before what it is checked against.
+    /// Adds data to what has none.
     fn take(&mut self, data: Self) {
-        self.sources.splice(..0, data.sources);
+        self.sources.extend(data.sources);
         self.inputs = data.inputs;
         self.data = data.data;
         self.fields = data.fields;
@@ -357,10 +355,15 @@ impl Unit {
         self.sources.len() + self.inputs.len() > 1 || self.data.iter().any(|it| it.repeats)
     }
 
+    /// Whether a source is one of its data.
+    fn holds(&self, source: &Source) -> bool {
+        self.data.iter().any(|it| it.name == source.name)
+    }
+
     /// What there is beside the data.
     pub(crate) fn without_data(&self) -> Self {
         Self {
-            sources: self.sources.get(self.data.len()..).unwrap_or_default().to_vec(),
+            sources: self.sources.iter().filter(|it| !self.holds(it)).cloned().collect(),
             inputs: Vec::new(),
             data: Vec::new(),
             fields: BTreeSet::new(),
@@ -416,8 +419,7 @@ impl Unit {
         let end = if first.file == "-" { "" } else { ".json" };
         let name = format!("{}\0{}{end}", first.file, self.data.len());
         let places: BTreeSet<_> = placed.iter().map(|it| &it.labels).collect();
-        let repeats =
-            places.len() < placed.len() || values.iter().any(|it| data::repeats(&it.datum));
+        let repeats = places.len() < placed.len();
         self.sources.insert(
             self.data.len(),
             Source { is_data: true, ..Source::new(name.as_str(), line.text.as_str()) },

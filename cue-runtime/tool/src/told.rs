@@ -29,7 +29,13 @@ impl Asked<'_> {
         }
         let Unit { import_path, sources, packages, .. } = self.unit;
         failed::named(&mut all, import_path, sources, packages);
+        // A package of a module is known by its path.
+        let hidden = self.unit.package.as_ref().filter(|_| !import_path.is_empty());
+        let hidden = hidden.map(|it| (format!("(:{it})"), format!("({import_path})")));
         for wrong in &mut all {
+            if let Some((name, path)) = hidden.as_ref().filter(|it| wrong.message.contains(&it.0)) {
+                wrong.message = wrong.message.replace(name, path);
+            }
             let own = ["undefined field", "invalid operand"];
             let compiled =
                 wrong.code != "cue/load" && !own.iter().any(|it| wrong.message.starts_with(it));
@@ -77,6 +83,14 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether a position is above the expression that was asked for.
+    fn is_above(&self, at: &Position) -> bool {
+        let sources = self.sources(Some(self.expression));
+        let text = sources.iter().find(|it| it.name == at.file).map(|it| it.text.clone());
+        let line = text.and_then(|it| it.lines().position(|it| it.starts_with(EXPRESSION)));
+        line.is_some_and(|it| (at.line as usize) <= it)
+    }
+
     /// Where the piece stands in what was given.
     fn relocated(&self, at: &mut Position) -> Place {
         let before = match at.file.as_str() {
@@ -98,7 +112,10 @@ impl Asked<'_> {
                 return Place::Known;
             }
         };
-        // Below the package clause and the imports.
+        // Below the package clause, the imports and what the expression sees of data.
+        if at.file == "--expression" && !self.unit.seen.fields.is_empty() && self.is_above(at) {
+            return Place::Unknown;
+        }
         at.line = 1;
         at.column = at.column.saturating_sub(u32::try_from(before).unwrap_or_default());
         Place::Known

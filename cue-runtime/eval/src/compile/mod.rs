@@ -187,6 +187,11 @@ impl Compiler<'_> {
         if outermost && !self.program.lenient {
             self.one_package(&files);
         }
+        if outermost {
+            let named = files.iter().filter_map(|it| it.1.package.as_ref());
+            let named = named.map(|it| it.name.clone()).find(|it| **it != *"_");
+            self.program.package = named;
+        }
         let all = self.names(files.iter().map(|it| &it.1));
         // Nobody sees the fields of files without a package but themselves (C-20), and what the command
         // line asks.
