@@ -189,54 +189,35 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
     let several = units.len() > 1;
     let mut outcome = Outcome::default();
     for unit in &units {
+        // Data is held against what it meets before anything is asked of it.
+        if let Err(error) = (Asked { request, unit, expression: "" }).met(runtime) {
+            outcome.begun = false;
+            outcome.errors.push(error);
+            return Ok(outcome);
+        }
         let whole = [String::new()];
         let asked = if request.expressions.is_empty() { &whole[..] } else { &request.expressions };
         for expression in asked {
             let seeing = (Asked { request, unit, expression }).seeing(runtime);
             let it = Asked { request, unit: seeing.as_ref().unwrap_or(unit), expression };
             let Err(error) = it.told(runtime, &mut outcome) else { continue };
-            // A package that does not hold is all that is told of several.
             let held =
                 unit.sound == Sound::Text || request.ignore || it.is_incomplete(Some(&error));
             if several && !held {
-                let mut wrong = Vec::new();
-                for unit in &units {
-                    match (Asked { unit, ..it }).sound(runtime, Sound::Text) {
-                        Err(Error::Diagnostics(all)) => {
-                            // What one imports may be told of already.
-                            wrong.extend(
-                                all.into_iter()
-                                    .filter(|it| !wrong.contains(it))
-                                    .collect::<Vec<_>>(),
-                            );
-                        }
-                        told => told?,
-                    }
-                }
-                return Err(if wrong.is_empty() { error } else { Error::Diagnostics(wrong) });
+                it.all_sound(runtime, &units)?;
             }
+            let of_packages = several && unit.sound == Sound::Values;
             let name = match request.expressions.len() {
-                0 | 1 => {
-                    Some(unit.name.as_str()).filter(|it| several && !unit.apart && !it.is_empty())
-                }
-                _ => Some(expression.as_str()),
+                2.. if request.out == Encoding::Cue => Some(expression.as_str()),
+                _ => Some(unit.name.as_str()).filter(|it| of_packages && !it.is_empty()),
             };
-            let headed = outcome.begun && request.out == Encoding::Cue;
-            let named = name.is_some() && request.verb == Verb::Eval && headed;
+            let named = name.is_some() && request.verb == Verb::Eval && outcome.begun;
             let header = format!("// {}\n", name.unwrap_or_default());
             outcome.errors.push(match error {
                 Error::Diagnostics(all) if named => Error::Headed { header, all },
                 other => other,
             });
-            // A value that is not concrete keeps no other from being told.
-            let goes_on = match request.verb {
-                // What does not compile is told once.
-                _ if !outcome.begun => false,
-                Verb::Vet => !unit.checked || it.is_incomplete(outcome.errors.last()),
-                Verb::Eval => it.is_strict() && !unit.apart,
-                Verb::Export | Verb::Def => false,
-            };
-            if !goes_on {
+            if !it.goes_on(&outcome) {
                 return Ok(outcome);
             }
         }
@@ -254,6 +235,32 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Whether anything is told behind what failed last: a value that is not concrete keeps no other from it.
+    fn goes_on(&self, outcome: &Outcome) -> bool {
+        let Asked { request, unit, expression } = self;
+        let incomplete = || self.is_incomplete(outcome.errors.last());
+        match request.verb {
+            // What does not compile is told once.
+            _ if !outcome.begun => false,
+            Verb::Vet => !unit.checked || incomplete(),
+            Verb::Eval if request.out == Encoding::Cue => {
+                self.is_strict() && !unit.apart && incomplete()
+            }
+            Verb::Eval => !unit.apart || !expression.is_empty(),
+            Verb::Export | Verb::Def => false,
+        }
+    }
+
+    /// Whether data that is looked at value by value agrees with the schema, where expressions are asked for.
+    fn met(&self, runtime: &dyn Runtime) -> Result<(), Error> {
+        let Request { merge, labels, several, expressions, ignore, .. } = self.request;
+        let alone = !merge && labels.is_empty() && *several == Several::Unified;
+        if !self.has_data() || expressions.is_empty() || *ignore || !(alone || self.unit.apart) {
+            return Ok(());
+        }
+        self.agrees(runtime, if self.unit.apart { DATA } else { "" })
+    }
+
     pub(crate) fn has_data(&self) -> bool {
         !self.unit.data.is_empty() || !self.unit.inputs.is_empty()
     }
@@ -280,7 +287,9 @@ impl Asked<'_> {
     /// Whether all that is wrong is that something is not concrete.
     fn is_incomplete(&self, error: Option<&Error>) -> bool {
         match error {
-            Some(Error::Diagnostics(all)) => all.iter().all(|it| it.incomplete),
+            Some(Error::Diagnostics(all) | Error::Headed { all, .. }) => {
+                all.iter().all(|it| it.incomplete)
+            }
             _ => false,
         }
     }
@@ -366,13 +375,7 @@ impl Asked<'_> {
 
     fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
         let request = self.request;
-        // Data is held against what it meets before anything is asked of it.
         let placement = request.placement()?;
-        let streamed = !request.merge && !placement.is_used() || self.unit.apart;
-        if self.has_data() && streamed && !self.expression.is_empty() && !request.ignore {
-            let path = if self.unit.apart { DATA } else { "" };
-            Asked { expression: "", ..*self }.checked(runtime, path)?;
-        }
         let around = request.verb == Verb::Export && placement.has_labels() && !self.unit.had_data;
         if around {
             placement.known(runtime, &self.unit.sources)?;
@@ -403,7 +406,10 @@ impl Asked<'_> {
                         name if is_name(name) => name.to_owned(),
                         _ => label.to_owned(),
                     };
-                    let path = labels.iter().map(|it| plain(it)).chain([it.path.clone()]);
+                    let own = it.path.strip_prefix(&path).unwrap_or(&it.path);
+                    let own = own.trim_start_matches('.');
+                    let labels = labels.iter().map(|it| plain(it));
+                    let path = labels.chain(Some(own.to_owned()).filter(|it| !it.is_empty()));
                     it.path = path.collect::<Vec<_>>().join(".");
                 }
             }

@@ -361,7 +361,16 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
     if found.sources.is_empty() {
         return refused(folder::no_files(parts.path, name, found.excluded));
     }
-    Ok(instance(found, &folder, Some(module)))
+    let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();
+    let name = qualified(&format!("{}{at}", parts.path), Some(name));
+    Ok(Instance { name, ..instance(found, &folder, Some(module)) })
+}
+
+/// An import path with the name of the package where that is not its last element.
+fn qualified(path: &str, package: Option<&str>) -> String {
+    let own = import_path(path).path.rsplit('/').next().unwrap_or_default();
+    let other = package.filter(|it| *it != own);
+    other.map_or_else(|| path.to_owned(), |it| format!("{path}:{it}"))
 }
 
 fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
@@ -370,12 +379,14 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
         let below = path.strip_prefix(&module.root).ok()?.display().to_string();
         let slash = if below.is_empty() { "" } else { "/" };
         let Module { path, major, .. } = module;
-        let import_path = format!("{path}{slash}{below}@{major}");
-        Some((format!("{path}@{major}{slash}{below}"), import_path))
+        Some(format!("{path}{slash}{below}@{major}"))
     });
     let package = found.package;
-    let none = || (package.clone().unwrap_or_default(), String::new());
-    let (name, import_path) = below.unwrap_or_else(none);
+    let import_path = below.unwrap_or_default();
+    let name = match import_path.is_empty() {
+        true => package.clone().unwrap_or_default(),
+        false => qualified(&import_path, package.as_deref()),
+    };
     Instance {
         name,
         import_path,

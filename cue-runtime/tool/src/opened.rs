@@ -14,15 +14,13 @@ pub(crate) type Opened = (Session, String, Of);
 impl Asked<'_> {
     /// Opens what is asked for, all of it evaluated; where the value stands in it, and whether that is a field of the value.
     pub(crate) fn open(&self, runtime: &dyn Runtime) -> Result<Opened, Error> {
-        let quoted = self.expression.trim_start().starts_with(['"', '[']);
-        let named = !quoted && cue_syntax::parse_path(self.expression).is_ok();
         let (mut session, path, of) = match (self.expression, self.unit.apart) {
             ("", true) => (self.start(runtime, None)?, DATA.to_owned(), Of::Field),
             ("", false) => (self.start(runtime, None)?, String::new(), Of::Field),
-            (text, true) => self.open_within(runtime, text, named)?,
+            (text, true) => self.open_within(runtime, text)?,
             (path, false) => {
                 // What is no field may still be a name: of a package, of a `let`.
-                if named {
+                if is_path(path) {
                     if let Ok(mut session) = self.start(runtime, None) {
                         self.sound_in(&mut session)?;
                         let member = session.is_member(path).unwrap_or_default();
@@ -63,8 +61,8 @@ impl Asked<'_> {
     }
 
     /// An expression over such data.
-    fn open_within(&self, runtime: &dyn Runtime, text: &str, named: bool) -> Result<Opened, Error> {
-        if named && !self.hides(text) {
+    fn open_within(&self, runtime: &dyn Runtime, text: &str) -> Result<Opened, Error> {
+        if is_path(text) && !self.hides(text) {
             let mut session = self.start(runtime, None)?;
             let within = format!("{DATA}.{text}");
             if session.is_member(&within).unwrap_or_default() {
@@ -73,7 +71,9 @@ impl Asked<'_> {
         }
         // What it names must be there without the files.
         let seen = self.unit.seen.clone();
-        let alone = &Unit { sources: vec![declared()], apart: true, seen, ..Unit::default() };
+        let package = self.unit.package.clone();
+        let sources = vec![declared()];
+        let alone = &Unit { sources, package, apart: true, seen, ..Unit::default() };
         let request = &Request { schema: None, ..self.request.clone() };
         (Asked { request, unit: alone, expression: text }).start(runtime, Some(text)).map_err(
             |error| {
@@ -89,6 +89,11 @@ impl Asked<'_> {
         )?;
         Ok((self.start(runtime, Some(text))?, EXPRESSION.to_owned(), Of::Expression))
     }
+}
+
+/// Whether an expression is a path that begins with a name.
+fn is_path(text: &str) -> bool {
+    !text.trim_start().starts_with(['"', '[']) && cue_syntax::parse_path(text).is_ok()
 }
 
 /// What an expression sees of data that is held against a schema.

@@ -234,7 +234,7 @@ impl Plan<'_> {
             return Err(Error::Request("data files specified without a schema".into()));
         }
         let each = values.iter().map(|it| {
-            let mut unit = Unit { name: String::new(), ..Unit::from(schema.clone()) };
+            let mut unit = Unit::from(schema.clone());
             unit.apart = self.request.schema.is_some();
             unit.checked = vet;
             let prefix = if unit.apart { vec![DATA.to_owned()] } else { Vec::new() };

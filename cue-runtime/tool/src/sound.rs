@@ -5,7 +5,7 @@ use cue_session::{Concreteness, Diagnostic, Effort, Given, Runtime, Session};
 use crate::Error;
 use crate::data::Encoding;
 use crate::evaluate::{Asked, EXPRESSION, Verb, is_type, is_within, waits_itself};
-use crate::plan::DATA;
+use crate::plan::{DATA, Unit};
 
 /// What of a package must be sound before other errors are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,31 @@ impl Asked<'_> {
             return package.agrees(runtime, "");
         }
         package.start(runtime, None).map(drop).map_err(|it| package.renamed(runtime, it))
+    }
+
+    /// Whether each of several packages can be asked: one that cannot is all that is told.
+    ///
+    /// # Errors
+    /// All that does not compile, or the first that contradicts itself.
+    pub(crate) fn all_sound(&self, runtime: &dyn Runtime, units: &[Unit]) -> Result<(), Error> {
+        let mut wrong: Vec<Diagnostic> = Vec::new();
+        for unit in units {
+            match (Asked { unit, ..*self }).sound(runtime, Sound::Text) {
+                // What one imports may be told of already.
+                Err(Error::Diagnostics(all)) => {
+                    all.into_iter().for_each(|it| {
+                        if !wrong.contains(&it) {
+                            wrong.push(it);
+                        }
+                    });
+                }
+                told => told?,
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(Error::Diagnostics(wrong));
+        }
+        units.iter().try_for_each(|unit| Asked { unit, ..*self }.sound(runtime, Sound::Values))
     }
 
     /// What the rest of a package may cost where a part of it is asked for: more for a longer text, and never as much

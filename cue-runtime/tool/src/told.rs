@@ -27,14 +27,14 @@ impl Asked<'_> {
             None if self.has_data() => self.beside_schema(runtime, "", &mut all),
             _ => {}
         }
-        let Unit { import_path, sources, packages, .. } = self.unit;
+        let Unit { name, import_path, sources, packages, .. } = self.unit;
         failed::named(&mut all, import_path, sources, packages);
         // A package of a module is known by its path.
         let hidden = self.unit.package.as_ref().filter(|_| !import_path.is_empty());
-        let hidden = hidden.map(|it| (format!("(:{it})"), format!("({import_path})")));
+        let hidden = hidden.map(|it| format!("(:{it})"));
         for wrong in &mut all {
-            if let Some((name, path)) = hidden.as_ref().filter(|it| wrong.message.contains(&it.0)) {
-                wrong.message = wrong.message.replace(name, path);
+            if let Some(known) = hidden.as_ref().filter(|it| wrong.message.contains(&**it)) {
+                wrong.message = wrong.message.replace(known, &format!("({name})"));
             }
             let own = ["undefined field", "invalid operand"];
             let compiled =
@@ -112,8 +112,8 @@ impl Asked<'_> {
                 return Place::Known;
             }
         };
-        // Below the package clause, the imports and what the expression sees of data.
-        if at.file == "--expression" && !self.unit.seen.fields.is_empty() && self.is_above(at) {
+        // Below the package clause, the imports and what the expression sees.
+        if at.file == "--expression" && self.is_above(at) {
             return Place::Unknown;
         }
         at.line = 1;
