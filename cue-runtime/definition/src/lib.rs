@@ -61,9 +61,11 @@ pub struct Source {
 }
 
 impl Source {
-    /// What files of a package are sorted by: data stays in its order.
-    pub(crate) fn rank(&self) -> Option<&str> {
-        Some(&*self.name).filter(|_| !self.is_data)
+    /// What files of a package are sorted by: data stays in its order, those further up come first, what is no file
+    /// last.
+    pub(crate) fn rank(&self) -> Option<(bool, usize, &str)> {
+        let name = Some(&*self.name).filter(|_| !self.is_data)?;
+        Some((name.starts_with('\0'), name.matches('/').count(), name))
     }
 }
 

@@ -86,7 +86,10 @@ impl Asked<'_> {
             Some(package) if !is_name(package) => {
                 Err(Error::Request(format!("invalid identifier {package:?}")))
             }
-            Some(package) => Ok(format!("package {package}\n\n{text}").trim_end().to_owned()),
+            Some(package) => {
+                let text = text.trim_start_matches('\n');
+                Ok(format!("package {package}\n\n{text}").trim_end().to_owned())
+            }
         }
     }
 

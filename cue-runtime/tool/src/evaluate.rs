@@ -16,7 +16,7 @@ use crate::output::{bytes, datum, told, with_bytes, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, experiments, scope};
+use crate::{Error, experiments, format, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,8 +208,8 @@ pub fn evaluate(runtime: &dyn Runtime, request: &Request) -> Result<Outcome, Err
             }
             let of_packages = several && unit.sound == Sound::Values;
             let name = match request.expressions.len() {
-                2.. if request.out == Encoding::Cue => Some(expression.as_str()),
-                _ => Some(unit.name.as_str()).filter(|it| of_packages && !it.is_empty()),
+                2.. if request.out == Encoding::Cue => Some(titled(expression)),
+                _ => Some(unit.name.clone()).filter(|it| of_packages && !it.is_empty()),
             };
             let named = name.is_some() && request.verb == Verb::Eval && outcome.begun;
             let header = format!("// {}\n", name.unwrap_or_default());
@@ -494,11 +494,21 @@ impl Asked<'_> {
         let request = self.request;
         let header = request.verb == Verb::Eval && request.expressions.len() > 1;
         if request.out == Encoding::Cue && header {
-            let name = self.expression.rsplit('/').next().unwrap_or_default();
+            let title = titled(self.expression);
+            let name = title.rsplit('/').next().unwrap_or_default();
             outcome.output.extend(format!("// {name}\n").bytes());
         } else if !outcome.output.is_empty() {
             outcome.output.extend(separator(request.out).as_bytes());
         }
+    }
+}
+
+/// An expression as it stands above its value.
+fn titled(expression: &str) -> String {
+    let text = format::text("--expression", expression, Style::Plain).unwrap_or_default();
+    match text.trim() {
+        "" => expression.to_owned(),
+        text => text.to_owned(),
     }
 }
 
