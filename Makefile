@@ -3,7 +3,7 @@ export RUSTUP_AUTO_INSTALL ?= 0
 CARGO ?= cargo
 CASES ?= ../shared/conformance
 KUBECTL_VERSION ?= 1.36.4
-.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak deaths faults fuzz differ audit build dist target kubectl
+.PHONY: demo test lint fmt conformance bench bench-cue bench-plane bench-engine soak deaths faults fuzz differ commands audit build dist target kubectl
 
 demo: build
 	@target/release/lateen up --ephemeral --demo examples/shop
@@ -65,6 +65,11 @@ fuzz: target
 # PROGRAMS made by chance, from SEED on, asked of this interpreter and of the official one, which CUE_ORACLE asks.
 differ: target
 	$(CARGO) bench -p cue-eval --bench differ
+
+# PROGRAMS command lines of `lateen cue` made by chance, from SEED on, beside the official command.
+commands: target
+	$(CARGO) build --release --locked -p lateen
+	$(CARGO) bench --locked -p lateen-e2e --bench commands
 
 audit:
 	$(CARGO) deny --locked check bans licenses sources

@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench; // what the end-to-end tests stand on
+pub mod command_lines; // `lateen cue` beside the official command
 pub mod score; // counting, the score file
 pub mod process; // the built binary and the players
 pub mod proxy; // a network that does not do as it should

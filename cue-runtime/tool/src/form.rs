@@ -2,7 +2,7 @@
 
 use cue_session::{Diagnostic, Source};
 use cue_syntax::LineIndex;
-use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, File, Label, Marker, Span, Unary};
+use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field, File, Label, Span, Unary};
 
 use crate::diagnostic;
 use crate::filetype::Form;
@@ -37,7 +37,7 @@ pub(crate) fn unfit(source: &Source, file: &File, form: Option<Form>) -> Vec<Dia
     let mut work: Vec<Part<'_>> = file.decls.iter().rev().map(Part::Decl).collect();
     while let Some(part) = work.pop() {
         match part {
-            Part::Decl(decl) => of_decl(decl, form, &mut inside, &mut work),
+            Part::Decl(decl) => of_decl(decl, (form, &source.text), &mut inside, &mut work),
             Part::Expr(expr) => of_expr(expr, form, &mut inside, &mut work),
         }
     }
@@ -53,13 +53,18 @@ pub(crate) fn unfit(source: &Source, file: &File, form: Option<Form>) -> Vec<Dia
 
 fn of_decl<'a>(
     decl: &'a Decl,
-    form: Form,
+    (form, text): (Form, &str),
     found: &mut Vec<(&'static str, Span)>,
     work: &mut Vec<Part<'a>>,
 ) {
     match decl {
         Decl::Field(field) => of_field(field, found, work),
-        Decl::Let(name, _) if form == Form::Data => found.push(("references", name.span)),
+        Decl::Let(name, _) if form == Form::Data => {
+            // It stands where it says that it is one.
+            let before = text.get(..name.span.start as usize).and_then(|it| it.rfind("let"));
+            let start = before.map_or(name.span.start, |it| it as u32);
+            found.push(("references", Span { start, end: name.span.end }));
+        }
         Decl::Let(_, value) => work.push(Part::Expr(value)),
         Decl::Ellipsis(_, span) => found.push(("ellipsis", *span)),
         Decl::Embed(value) => work.push(Part::Expr(value)),
@@ -77,9 +82,6 @@ fn of_field<'a>(field: &'a Field, found: &mut Vec<(&'static str, Span)>, work: &
         Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => {
             found.push(("optional fields", span));
         }
-    }
-    if field.marker != Marker::None {
-        found.push(("optional fields", span));
     }
     work.push(Part::Expr(&field.value));
 }

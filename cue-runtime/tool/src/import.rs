@@ -134,6 +134,9 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
         let schema = Unit::from(loaded.packages.first().unwrap_or(files).clone());
         let request = &Request::new(Verb::Def, Load::default());
         Asked { request, unit: &schema, expression: "" }.sound(runtime, Sound::Text)?;
+        if loaded.data.iter().any(|it| !it.named.kind.is_form()) {
+            return Err(Error::Request("no encoding specified".into()));
+        }
         it.clash(files)?;
         for mut opened in loaded.data {
             // With `--ext` the mode says what every file is.
@@ -224,9 +227,6 @@ impl Import<'_> {
     ) -> Result<(), Error> {
         let options = self.options;
         let Opened { named, bytes } = opened;
-        if !named.kind.is_form() {
-            return Err(Error::Request("no encoding specified".into()));
-        }
         let shown = opened.shown();
         let values = data::read(named.kind.encoding, &shown, bytes)
             .and_then(data::Read::all)
