@@ -473,7 +473,7 @@ impl Evaluator {
     }
 
     /// Whether a value is named by a `let`, or by a clause.
-    fn is_by_let(&self, id: VertexId) -> bool {
+    pub(crate) fn is_by_let(&self, id: VertexId) -> bool {
         self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
             Source::Expr(expr, _) => {
                 matches!(self.program.code(expr), Code::Let { .. } | Code::Variable { .. })

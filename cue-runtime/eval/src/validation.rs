@@ -368,7 +368,12 @@ impl Evaluation {
                 let place = self.evaluator.heap.faults[fault].place;
                 // What has no place of its own has that of who takes it over.
                 let named = place.is_some_and(|it| self.name_as_taken(it, id, walk, &mut told));
-                if !named && place == Some(real) && depth > 0 && !self.evaluator.is_rooted(real) {
+                // What waits in a `let` is told of each that is nothing but that, and of the `let` where it is more.
+                let own = open && real != id && self.evaluator.let_name(real).is_some();
+                let own = own && !named && place == Some(real) && self.evaluator.is_by_let(id);
+                let own = own && self.evaluator.path(id) == walk.path(&self.evaluator);
+                let unrooted = !named && place == Some(real) && !self.evaluator.is_rooted(real);
+                if depth > 0 && (own || unrooted) {
                     let path = walk.path(&self.evaluator);
                     told.iter_mut().for_each(|it| it.path.clone_from(&path));
                 }
@@ -378,9 +383,10 @@ impl Evaluation {
                 let place = place.filter(|it| *it != id && *it != real);
                 // It is that of the value which it shares, or which it is in.
                 let around = place.is_some_and(|it| self.evaluator.is_ancestor(it, real));
-                match open && real != id || around {
-                    true => tell_again(told, walk),
-                    false => self.tell(told, place, walk),
+                match (own, open && real != id || around) {
+                    (true, _) => walk.found.extend(told),
+                    (false, true) => tell_again(told, walk),
+                    (false, false) => self.tell(told, place, walk),
                 }
             }
             for fault in self.evaluator.fails_beside(real, fault) {
