@@ -378,7 +378,9 @@ impl Unit {
             self.fields.extend(Some(first.trim_matches('"').to_owned()).filter(|it| is_name(it)));
             return;
         }
-        for at in &placed.values {
+        // Elements of a list have none there.
+        let at_root = placed.values.iter().filter(|_| placed.several == Several::Unified);
+        for at in at_root {
             if let Some(Datum::Struct(fields)) = values.get(*at).map(|it| &it.datum) {
                 let names = fields.iter().map(|it| it.0.to_string());
                 let regular = |it: &String| is_name(it) && !it.starts_with(['_', '#']);
