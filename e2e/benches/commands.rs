@@ -4,10 +4,8 @@
 //! CUE_ORACLE asks the official command, as for `make differ`. PROGRAMS: how many, 500; SEED: which, 1.
 #![forbid(unsafe_code)]
 
-use std::process::Command;
-
 use lateen_e2e::bench::Home;
-use lateen_e2e::command_lines::{Cases, Done, official};
+use lateen_e2e::command_lines::{Cases, both, official};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -263,12 +261,7 @@ fn main() {
     let mut others = 0;
     for seed in first..first + count {
         let (words, input) = made(seed, &names);
-        let arguments: Vec<&str> =
-            std::iter::once("cue").chain(words.iter().map(String::as_str)).collect();
-        let mut official = Command::new(&program);
-        official.args(&arguments).env("CUE_REGISTRY", "none");
-        let official = Done::of(official, &files, input);
-        let ours = Done::of(home.command(&arguments), &files, input);
+        let (official, ours) = both((&program, &home), &words, &files, input);
         if official != ours {
             others += 1;
             println!("== cue {} <<< {input:?}\n{official:#?}\n-- ours\n{ours:#?}", words.join(" "));

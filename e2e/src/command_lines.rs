@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use crate::bench::{Answer, run};
+use crate::bench::{Answer, Home, run};
 
 /// Command lines and the files that they find.
 #[derive(Clone, Debug, Default)]
@@ -97,6 +97,23 @@ impl Done {
         left.retain(|name, text| files.get(name) != Some(text));
         Self { code, out: plain(&out), err, files: left }
     }
+}
+
+/// What the official `program` and `lateen cue` do with the same words, files and input.
+///
+/// # Panics
+/// As [`Done::of`].
+pub fn both(
+    (program, home): (&str, &Home),
+    words: &[String],
+    files: &BTreeMap<String, String>,
+    input: &str,
+) -> (Done, Done) {
+    let arguments: Vec<&str> =
+        std::iter::once("cue").chain(words.iter().map(String::as_str)).collect();
+    let mut official = Command::new(program);
+    official.args(&arguments).env("CUE_REGISTRY", "none");
+    (Done::of(official, files, input), Done::of(home.command(&arguments), files, input))
 }
 
 /// The files in a folder.

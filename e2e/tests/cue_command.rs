@@ -5,10 +5,8 @@
 //! is compared. A line behind `~` is answered differently and known to be (cue-runtime/DIVERGENCES.md).
 #![forbid(unsafe_code)]
 
-use std::process::Command;
-
 use lateen_e2e::bench::Home;
-use lateen_e2e::command_lines::{Cases, Done, official};
+use lateen_e2e::command_lines::{Cases, both, official};
 
 const CASES: &str = include_str!("cue_command/cases.txt");
 
@@ -23,12 +21,7 @@ fn answers_as_the_official_command() {
     assert!(lines.len() > 200, "{} lines", lines.len());
     let mut wrong = Vec::new();
     for (known, line) in &lines {
-        let arguments: Vec<&str> =
-            std::iter::once("cue").chain(line.iter().map(String::as_str)).collect();
-        let mut official = Command::new(&program);
-        official.args(&arguments).env("CUE_REGISTRY", "none");
-        let official = Done::of(official, &files, "");
-        let ours = Done::of(home.command(&arguments), &files, "");
+        let (official, ours) = both((&program, &home), line, &files, "");
         let shown = line.join(" ");
         if (official == ours) == *known {
             wrong.push(match known {

@@ -369,11 +369,11 @@ impl Evaluation {
                 // What has no place of its own has that of who takes it over.
                 let named = place.is_some_and(|it| self.name_as_taken(it, id, walk, &mut told));
                 // What waits in a `let` is told of each that is nothing but that, and of the `let` where it is more.
-                let own = open && real != id && self.evaluator.let_name(real).is_some();
-                let own = own && !named && place == Some(real) && self.evaluator.is_by_let(id);
-                let own = own && self.evaluator.path(id) == walk.path(&self.evaluator);
-                let unrooted = !named && place == Some(real) && !self.evaluator.is_rooted(real);
-                if depth > 0 && (own || unrooted) {
+                let it = &self.evaluator;
+                let itself = !named && place == Some(real);
+                let of_let = real != id && it.let_name(real).is_some() && it.is_by_let(id);
+                let own = itself && open && of_let && it.path(id) == walk.path(it);
+                if depth > 0 && itself && (own || !it.is_rooted(real)) {
                     let path = walk.path(&self.evaluator);
                     told.iter_mut().for_each(|it| it.path.clone_from(&path));
                 }
@@ -383,10 +383,12 @@ impl Evaluation {
                 let place = place.filter(|it| *it != id && *it != real);
                 // It is that of the value which it shares, or which it is in.
                 let around = place.is_some_and(|it| self.evaluator.is_ancestor(it, real));
-                match (own, open && real != id || around) {
-                    (true, _) => walk.found.extend(told),
-                    (false, true) => tell_again(told, walk),
-                    (false, false) => self.tell(told, place, walk),
+                if own {
+                    walk.found.extend(told);
+                } else if open && real != id || around {
+                    tell_again(told, walk);
+                } else {
+                    self.tell(told, place, walk);
                 }
             }
             for fault in self.evaluator.fails_beside(real, fault) {

@@ -88,7 +88,7 @@ pub struct Value {
 impl Value {
     /// Whether it is null, not only by default.
     pub(crate) fn is_null(&self) -> bool {
-        self.datum == Datum::Null && !self.located.text.contains('|')
+        self.datum == Datum::Null && !self.located.text.starts_with('*')
     }
 
     /// The value as an expression.

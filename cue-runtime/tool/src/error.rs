@@ -4,7 +4,7 @@ use cue_eval::error::LITERAL;
 use cue_session::Diagnostic;
 use cue_syntax::{LineIndex, SyntaxError};
 
-use crate::{folder, tasks};
+use crate::{explained, folder, tasks};
 
 /// Why a command failed; its text is what goes to stderr.
 #[derive(Debug, thiserror::Error)]
@@ -136,10 +136,7 @@ impl Error {
     pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         match self {
             Error::Diagnostics(all) | Error::Headed { all, .. } => all,
-            Error::File { file, source } => {
-                vec![diagnostic(format!("{}: {source}", folder::dotted(&file)), None)]
-            }
-            Error::Request(text) | Error::Runtime(text) => vec![diagnostic(text, None)],
+            other => vec![diagnostic(explained::plain(&other), None)],
         }
     }
 }

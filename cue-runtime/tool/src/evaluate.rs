@@ -306,7 +306,8 @@ impl Asked<'_> {
             let Some(text) = text else { continue };
             let names =
                 cue_syntax::parse_expr(text).map(|it| scope::names(&it)).unwrap_or_default();
-            let imports = scope::imports(&names, |it| match unit.apart && expression.is_some() {
+            let within = name == "--expression" && unit.apart;
+            let imports = scope::imports(&names, |it| match within {
                 true => unit.seen.fields.iter().any(|name| name == it),
                 false => scope::declares(&unit.sources, it),
             });
@@ -315,7 +316,7 @@ impl Asked<'_> {
                 .iter()
                 .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
             let shared: String = match name {
-                "--expression" if unit.apart => {
+                _ if within => {
                     unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
                 }
                 "--expression" => {

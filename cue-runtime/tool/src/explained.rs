@@ -45,7 +45,7 @@ pub fn explained(errors: &[Error], request: Option<&Request>, form: Form) -> Str
 }
 
 /// All that an error says.
-fn plain(error: &Error) -> String {
+pub(crate) fn plain(error: &Error) -> String {
     match error {
         Error::File { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),

@@ -149,14 +149,10 @@ pub fn output(out: Option<&str>, outfile: Option<&str>, verb: Verb) -> Result<Ou
         Some((_, "")) => return Err(refused(format!("empty file name in {whole:?}"))),
         Some((name, file)) => (output_tags(name, verb)?, file),
     };
-    let encoding = match scope {
-        Ok(Scope { encoding: None, .. })
-            if MISSING.iter().any(|it| it.1.contains(&ending(file))) =>
-        {
-            Err(unwritten(ending(file)))
-        }
-        Ok(scope) => Ok(kind(file, scope, verb.usual())?.encoding),
-        Err(text) => Err(text),
+    let encoding = match (scope, missing_by_ending(file)) {
+        (Ok(Scope { encoding: None, .. }), Some(what)) => Err(unwritten(what)),
+        (Ok(scope), _) => Ok(kind(file, scope, verb.usual())?.encoding),
+        (Err(text), _) => Err(text),
     };
     Ok(Output { name: file.to_owned(), encoding })
 }
@@ -173,12 +169,16 @@ const MISSING: [(&str, &[&str]); 8] = [
     ("code", &[]),
 ];
 
+/// What a file is by its ending, if that is none of what is read and written here.
+fn missing_by_ending(file: &str) -> Option<&'static str> {
+    MISSING.iter().find(|it| it.1.contains(&ending(file))).map(|it| it.0)
+}
+
 /// That nothing is written in a form.
 fn unwritten(what: &str) -> String {
     match what {
         "openapi" | "jsonschema" => format!("{what} is not written by this command"),
         "go" => unwritten("code"),
-        "textpb" => unwritten("textproto"),
         _ => format!("unsupported encoding {what:?}"),
     }
 }
@@ -339,8 +339,8 @@ fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
         "" if file == "." || !file.ends_with('.') => {
             return Err(refused(format!("no encoding specified for file {file:?}")));
         }
-        other => match MISSING.iter().find(|it| it.1.contains(&other)) {
-            Some((what, _)) => return Err(missing(what)),
+        other => match missing_by_ending(file) {
+            Some(what) => return Err(missing(what)),
             None => return Err(refused(format!("unknown file extension .{other}"))),
         },
     };

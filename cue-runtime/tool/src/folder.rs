@@ -31,7 +31,7 @@ impl Found {
     pub(crate) fn nothing(&self, shown: &str) -> Error {
         let hidden = |name: &str| name.rsplit('/').next().is_some_and(|it| it.starts_with('_'));
         if self.left_out.is_empty() && self.data.is_empty() {
-            return Error::Request(format!("cue: {shown:?} matched no packages"));
+            return Error::Request(unmatched(shown));
         }
         if self.left_out.iter().all(|it| hidden(&it.0)) {
             return Error::Request(format!("no CUE files in {shown}"));
@@ -42,6 +42,11 @@ impl Found {
         }
         Error::Request(text)
     }
+}
+
+/// That there is no package where an argument looks for some.
+pub(crate) fn unmatched(path: &str) -> String {
+    format!("cue: {path:?} matched no packages")
 }
 
 /// That a package is not in the folders where it should be.

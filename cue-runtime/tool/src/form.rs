@@ -17,22 +17,20 @@ enum Part<'a> {
 }
 
 /// What a file has that its form does not allow, and where.
-pub(crate) fn unfit(source: &Source, file: &File, form: Option<Form>) -> Vec<Diagnostic> {
-    let (form, mode) = match form {
-        None | Some(Form::Schema) => return Vec::new(),
-        Some(form @ Form::Graph) => (form, "graph"),
-        Some(form @ Form::Data) => (form, "data"),
+pub(crate) fn unfit(source: &Source, file: &File, form: Form) -> Vec<Diagnostic> {
+    let mode = match form {
+        Form::Schema => return Vec::new(),
+        Form::Graph => "graph",
+        Form::Data => "data",
     };
     let mut found: Vec<(&str, u32)> = Vec::new();
     // The name of a package is a reference like others.
     let package = file.package.as_ref().filter(|_| form == Form::Data);
     found.extend(package.map(|it| ("references", it.span.start)));
     // An import is told where the declaration begins that may have others too.
-    let declared = |at: u32| source.text.get(..at as usize).and_then(|it| it.rfind("import"));
-    let mut imports: Vec<u32> = file.imports.iter().map(|it| it.span.start).collect();
-    imports = imports.iter().map(|at| declared(*at).map_or(*at, |it| it as u32)).collect();
-    imports.dedup();
-    found.extend(imports.into_iter().map(|it| ("imports", it)));
+    let imports = file.imports.iter();
+    found.extend(imports.map(|it| ("imports", begins(&source.text, "import", it.span.start))));
+    found.dedup();
     let mut inside: Vec<(&str, Span)> = Vec::new();
     let mut work: Vec<Part<'_>> = file.decls.iter().rev().map(Part::Decl).collect();
     while let Some(part) = work.pop() {
@@ -51,6 +49,12 @@ pub(crate) fn unfit(source: &Source, file: &File, form: Option<Form>) -> Vec<Dia
     found.into_iter().take(MOST).map(told).collect()
 }
 
+/// Where a declaration begins whose `keyword` stands before what is at `at`.
+pub(crate) fn begins(text: &str, keyword: &str, at: u32) -> u32 {
+    let before = text.get(..at as usize).and_then(|it| it.rfind(keyword));
+    before.map_or(at, |it| it as u32)
+}
+
 fn of_decl<'a>(
     decl: &'a Decl,
     (form, text): (Form, &str),
@@ -60,9 +64,7 @@ fn of_decl<'a>(
     match decl {
         Decl::Field(field) => of_field(field, found, work),
         Decl::Let(name, _) if form == Form::Data => {
-            // It stands where it says that it is one.
-            let before = text.get(..name.span.start as usize).and_then(|it| it.rfind("let"));
-            let start = before.map_or(name.span.start, |it| it as u32);
+            let start = begins(text, "let", name.span.start);
             found.push(("references", Span { start, end: name.span.end }));
         }
         Decl::Let(_, value) => work.push(Part::Expr(value)),

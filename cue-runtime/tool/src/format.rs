@@ -171,14 +171,16 @@ fn group(paths: &[Wished], request: &Request, outcome: &mut Outcome) -> Result<(
         // Files that were looked for are told without the folder before them.
         let told = if request.wanted == Wanted::Files { "\0" } else { "" };
         name.insert_str(0, told);
-        let source = Source::new(name.as_str(), before.as_str());
+        let source = || Source::new(name.as_str(), before.as_str());
         if request.wanted == Wanted::Packages && name != "-" {
-            match tags::placed(std::slice::from_ref(&source)) {
+            match tags::placed(&[source()]) {
                 Err(Error::Diagnostics(all)) => wrong.extend(all),
                 placed => placed?,
             }
         }
-        let unfit = form::unfit(&source, &cue_syntax::parse_as(&before, language).file, *form);
+        let unfit = form.map_or_else(Vec::new, |form| {
+            form::unfit(&source(), &cue_syntax::parse_as(&before, language).file, form)
+        });
         match rewritten(&name, &before, request.style, language) {
             Ok(_) if !unfit.is_empty() => wrong.extend(unfit),
             Ok(after) => {
@@ -271,7 +273,7 @@ fn of_package(pattern: &str) -> Result<Vec<Vec<Wished>>, Error> {
         all.extend(of_one.map(|it| it.iter().map(|it| wished(it.1.clone())).collect()));
     }
     if all.is_empty() {
-        return Err(Error::Request(format!("cue: {path:?} matched no packages")));
+        return Err(Error::Request(folder::unmatched(path)));
     }
     Ok(all)
 }

@@ -83,16 +83,15 @@ impl Load {
         let flags = Flags::new(&self.tags);
         let language = module::language_of(module.as_ref());
         let opened = named::opened(arguments.files)?;
-        let mut packages: Vec<Result<Instance, Error>> = Vec::new();
+        let mut all: Vec<Result<Instance, Error>> = Vec::new();
         for pattern in &arguments.packages {
-            match self::packages(pattern, module.as_ref(), folders, &flags) {
-                Ok(found) => packages.extend(found.into_iter().map(Ok)),
-                Err(Failed::Alone(error)) => packages.push(Err(error)),
+            match packages(pattern, module.as_ref(), folders, &flags) {
+                Ok(found) => all.extend(found.into_iter().map(Ok)),
+                Err(Failed::Alone(error)) => all.push(Err(error)),
                 Err(Failed::Altogether(error)) => return Err(error),
             }
         }
         named::headed(&opened, language)?;
-        let mut all = packages;
         let is_named = !opened.is_empty();
         if is_named {
             let files = named::instance(&opened, folders, language, &flags);
@@ -207,11 +206,8 @@ fn packages(
     if parts.qualifier == Some("_") {
         return refused(format!("invalid import path qualifier _ in {pattern:?}"));
     }
-    if let Some(message) = no_pattern(pattern, module) {
-        return Err(match message.starts_with("cue: ") {
-            true => Failed::Alone(Error::Request(message)),
-            false => Failed::Altogether(Error::Request(message)),
-        });
+    if let Some(failed) = no_pattern(pattern, module) {
+        return Err(failed);
     }
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
     let root = module.map(|it| it.root.as_path());
@@ -241,7 +237,7 @@ fn packages(
             }
         }
         if all.is_empty() {
-            return refused(format!("cue: {:?} matched no packages", parts.path));
+            return refused(folder::unmatched(parts.path));
         }
         return Ok(all);
     }
@@ -277,14 +273,14 @@ pub(crate) fn unknown(pattern: &str) -> Option<Error> {
     if local(pattern).is_some() && !pattern.starts_with("...") {
         return None;
     }
-    let refused = no_pattern(pattern, None).map(Error::Request);
-    refused.or_else(|| imported(pattern, None, &Flags::new(&[])).err().map(Error::from))
+    let refused = no_pattern(pattern, None);
+    refused.or_else(|| imported(pattern, None, &Flags::new(&[])).err()).map(Error::from)
 }
 
 /// Why import paths with `...` and those that stand for many are nothing that is looked for.
-fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<String> {
+fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<Failed> {
     let parts = import_path(pattern);
-    let nothing = || Some(format!("cue: {:?} matched no packages", parts.path));
+    let nothing = || Some(Failed::Alone(Error::Request(folder::unmatched(parts.path))));
     if matches!(parts.path, "all" | "std" | "cmd") {
         return nothing();
     }
@@ -297,7 +293,10 @@ fn no_pattern(pattern: &str, module: Option<&Module>) -> Option<String> {
     match below {
         Some(_) if own.is_empty() => nothing(),
         Some(_) => None,
-        None => Some(format!("pattern not allowed in external package path {pattern:?}")),
+        None => {
+            let text = format!("pattern not allowed in external package path {pattern:?}");
+            Some(Failed::Altogether(Error::Request(text)))
+        }
     }
 }
 

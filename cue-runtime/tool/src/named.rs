@@ -1,5 +1,6 @@
 //! Files that are named one by one: those of CUE are one instance, the others are data.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cue_session::{Diagnostic, Runtime, Source};
@@ -59,12 +60,10 @@ pub(crate) fn opened(files: Vec<Named>) -> Result<Vec<Opened>, Error> {
 /// What may not, of the first such file.
 pub(crate) fn headed(files: &[Opened], language: &Language) -> Result<(), Error> {
     for it in files.iter().filter(|it| it.is_cue()) {
-        if it.named.kind.form.is_none() {
-            continue;
-        }
+        let Some(form) = it.named.kind.form else { continue };
         let source = it.source(language);
         let header = cue_syntax::parse_header(&source.text);
-        let mut wrong = form::unfit(&source, &header, it.named.kind.form);
+        let mut wrong = form::unfit(&source, &header, form);
         if let [only] = wrong.as_mut_slice() {
             let name = read::absolute(Path::new(&it.named.name));
             only.message = format!("cannot get syntax for {name:?}: {}", only.message);
@@ -90,18 +89,17 @@ pub(crate) fn instance(
     let mut wrong = Vec::new();
     let mut left_out: Vec<String> = Vec::new();
     let mut first = String::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     for opened in files.iter().filter(|it| it.is_cue()) {
         let source = opened.source(language);
         let path = Path::new(&opened.named.name);
-        if seen.contains(&source.name) {
+        if !seen.insert(source.name.clone()) {
             continue;
         }
-        seen.push(source.name.clone());
         let parsed = cue_syntax::parse_as(&source.text, language);
         let mut unfit = unparsed(&source.name, &source.text, &parsed.errors);
-        if unfit.is_empty() {
-            unfit = form::unfit(&source, &parsed.file, opened.named.kind.form);
+        if let (true, Some(form)) = (unfit.is_empty(), opened.named.kind.form) {
+            unfit = form::unfit(&source, &parsed.file, form);
         }
         if !unfit.is_empty() {
             wrong.extend(unfit);

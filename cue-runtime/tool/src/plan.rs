@@ -17,7 +17,7 @@ use crate::named::{self, Broken, Opened};
 use crate::opened::Seen;
 use crate::place::{self, Placed, Placement, Several};
 use crate::sound::Sound;
-use crate::{Error, Request, Verb, scope};
+use crate::{Error, Request, Verb, form, scope};
 
 /// Something that is evaluated as one.
 #[derive(Clone, Debug, Default)]
@@ -269,28 +269,25 @@ impl Plan<'_> {
         let beside = self.package.as_ref().map(|_| &self.files);
         // It is an instance of its own, which is put to the package as data is.
         let beside = beside.filter(|it| !it.sources.is_empty());
-        let mut own = Unit { package: unit.package.clone(), ..Unit::default() };
+        let mut own = data;
         if let Some(files) = beside {
             let alone = Unit::from(files.clone());
             Asked { request, unit: &alone, expression: "" }.sound(runtime, Sound::Text)?;
-            own.sources = alone.sources.iter().map(without_package).collect();
+            own.sources.splice(..0, alone.sources.iter().map(without_package));
             own.packages = alone.packages;
             own.spliced = alone.spliced;
             unit.joined = true;
         }
-        unit.had_data = !named.is_empty();
-        own.take(data);
         if (own.may_disagree() || beside.is_some()) && !request.ignore {
             let whole = Request::new(Verb::Eval, Load::default());
             Asked { request: &whole, unit: &own, expression: "" }.agrees(runtime, "")?;
         }
-        unit.sources.splice(..0, own.sources);
         own.packages.retain(|it| unit.packages.iter().all(|other| other.path != it.path));
         unit.packages.extend(own.packages);
         unit.spliced.extend(own.spliced);
-        unit.inputs = own.inputs;
-        unit.data = own.data;
-        unit.fields = own.fields;
+        unit.sources.splice(..0, own.sources);
+        let Unit { inputs, data, fields, .. } = own;
+        let mut unit = Unit { inputs, data, fields, had_data: !named.is_empty(), ..unit };
         if !unit.sources.is_empty() || !unit.inputs.is_empty() {
             return Ok(vec![unit]);
         }
@@ -304,9 +301,9 @@ impl Plan<'_> {
 /// A file that is put to a package: blanks stand where it says which one it is of.
 fn without_package(source: &Source) -> Source {
     let header = cue_syntax::parse_header(&source.text);
-    let clause = header.package.as_ref().and_then(|it| {
-        let (start, end) = (it.span.start as usize, it.span.end as usize);
-        Some((source.text.get(..start)?.rfind("package")?, end))
+    let clause = header.package.as_ref().map(|it| {
+        let start = form::begins(&source.text, "package", it.span.start);
+        (start as usize, it.span.end as usize)
     });
     let text = match clause {
         Some((start, end)) => {
@@ -342,14 +339,6 @@ impl From<Instance> for Unit {
 }
 
 impl Unit {
-    /// Adds data to what has none.
-    fn take(&mut self, data: Self) {
-        self.sources.extend(data.sources);
-        self.inputs = data.inputs;
-        self.data = data.data;
-        self.fields = data.fields;
-    }
-
     /// Whether anything in it could contradict something else.
     fn may_disagree(&self) -> bool {
         self.sources.len() + self.inputs.len() > 1 || self.data.iter().any(|it| it.repeats)

@@ -29,14 +29,14 @@ impl Asked<'_> {
     /// # Errors
     /// What does.
     pub(crate) fn agrees(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
-        self.checked(runtime, path).map_err(|it| self.renamed(runtime, it))
-    }
-
-    /// The same; errors are told by whoever asks.
-    pub(crate) fn checked(&self, runtime: &dyn Runtime, path: &str) -> Result<(), Error> {
-        let wrong = self.start(runtime, None)?.validate(path, Concreteness::Optional)?;
-        let wrong = wrong.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>();
-        if wrong.is_empty() { Ok(()) } else { Err(Error::Diagnostics(wrong)) }
+        let started = self.start(runtime, None);
+        let wrong = started.and_then(|mut it| Ok(it.validate(path, Concreteness::Optional)?));
+        let wrong = wrong.map(|it| it.into_iter().filter(|it| !it.incomplete).collect::<Vec<_>>());
+        match wrong {
+            Ok(wrong) if wrong.is_empty() => Ok(()),
+            Ok(wrong) => Err(self.renamed(runtime, Error::Diagnostics(wrong))),
+            Err(error) => Err(self.renamed(runtime, error)),
+        }
     }
 
     /// Whether the package can be asked: it compiles, and nothing in it contradicts where no data is

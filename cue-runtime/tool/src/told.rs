@@ -32,6 +32,9 @@ impl Asked<'_> {
         // A package of a module is known by its path.
         let hidden = self.unit.package.as_ref().filter(|_| !import_path.is_empty());
         let hidden = hidden.map(|it| format!("(:{it})"));
+        let of_expression =
+            |it: &Diagnostic| it.positions.iter().any(|at| at.file == "--expression");
+        let above = if all.iter().any(of_expression) { self.lines_above() } else { 0 };
         for wrong in &mut all {
             if let Some(known) = hidden.as_ref().filter(|it| wrong.message.contains(&**it)) {
                 wrong.message = wrong.message.replace(known, &format!("({name})"));
@@ -53,7 +56,7 @@ impl Asked<'_> {
             let beside = |it: &Position| all.iter().any(|at| at.file == it.file && inside(&at));
             wrong.positions.retain(|it| inside(&it) || !beside(it));
             self.keep_first(wrong);
-            wrong.positions.retain_mut(|it| self.relocated(it) == Place::Known);
+            wrong.positions.retain_mut(|it| self.relocated(it, above) == Place::Known);
         }
         Error::Diagnostics(all)
     }
@@ -83,16 +86,16 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether a position is above the expression that was asked for.
-    fn is_above(&self, at: &Position) -> bool {
+    /// How many lines stand above the expression that was asked for: the package clause, the imports and what it sees.
+    fn lines_above(&self) -> usize {
         let sources = self.sources(Some(self.expression));
-        let text = sources.iter().find(|it| it.name == at.file).map(|it| it.text.clone());
-        let line = text.and_then(|it| it.lines().position(|it| it.starts_with(EXPRESSION)));
-        line.is_some_and(|it| (at.line as usize) <= it)
+        let source = sources.iter().find(|it| it.name == "--expression");
+        let lines = source.and_then(|it| it.text.lines().position(|it| it.starts_with(EXPRESSION)));
+        lines.unwrap_or_default()
     }
 
-    /// Where the piece stands in what was given.
-    fn relocated(&self, at: &mut Position) -> Place {
+    /// Where the piece stands in what was given; `above` are the lines before the expression.
+    fn relocated(&self, at: &mut Position, above: usize) -> Place {
         let before = match at.file.as_str() {
             "--expression" => EXPRESSION.len() + 2,
             "--schema" => DATA.len() + 2,
@@ -112,8 +115,7 @@ impl Asked<'_> {
                 return Place::Known;
             }
         };
-        // Below the package clause, the imports and what the expression sees.
-        if at.file == "--expression" && self.is_above(at) {
+        if at.file == "--expression" && at.line as usize <= above {
             return Place::Unknown;
         }
         at.line = 1;
