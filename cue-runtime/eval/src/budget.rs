@@ -19,6 +19,9 @@ pub struct Budget {
 /// What a label counts for that came while evaluating.
 const LABEL_BYTES: usize = 96;
 
+/// Steps between two looks at what the heap has grown to.
+const STEPS_UNSEEN: u64 = 16;
+
 /// What a vertex has to do is not counted below so many bytes.
 const LITTLE_WORK: u64 = 64 << 10;
 
@@ -32,15 +35,25 @@ impl Evaluator {
     /// Counts work; an error once the budget is used up.
     pub(crate) fn tick(&mut self) -> Result<(), FaultId> {
         self.ticks += 1;
+        match self.ticks < self.spending.due {
+            true => Ok(()),
+            false => self.within_budget(),
+        }
+    }
+
+    /// Looks at all that was counted, and says when that is to be done again.
+    #[cold]
+    fn within_budget(&mut self) -> Result<(), FaultId> {
         if let Some(spent) = self.spent {
             return Err(spent);
         }
-        if self.ticks >= self.spending.due {
-            if self.ticks > self.budget.ticks {
-                return Err(self.out_of("steps"));
-            }
+        if self.ticks > self.budget.ticks {
+            return Err(self.out_of("steps"));
+        }
+        if self.spending.is_sample_due(self.ticks) {
             self.sample();
         }
+        self.spending.next(self.ticks + STEPS_UNSEEN);
         self.fits_memory()
     }
 
@@ -131,6 +144,8 @@ impl Evaluator {
         fault.place = Some(named).filter(|it| self.is_rooted(*it));
         let fault = self.heap.fault(fault);
         self.spent = Some(fault);
+        // From now on each step fails.
+        self.spending.next(0);
         fault
     }
 

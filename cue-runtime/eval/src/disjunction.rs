@@ -81,6 +81,12 @@ impl Evaluator {
         if self.ways.of == Some(self.stands_at(id)) {
             return self.choose_further(id, disjunctions);
         }
+        if let ([only], true) = (disjunctions, self.heap.get(id).picks.is_empty())
+            && let Some(conjunct) = self.lone_choice(id, only.expr)
+        {
+            self.choose_tag(id, only, &conjunct);
+            return None;
+        }
         let mut ways = Ways::new(self.stands_at(id));
         ways.wanted = self.heap.get(id).picks.is_empty() && self.weighs(disjunctions);
         let around = std::mem::replace(&mut self.ways, ways);
@@ -175,7 +181,6 @@ impl Evaluator {
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
         let admitted = self.admitted(id, disjunction);
-        let lone = self.lone_choice(id, disjunction.expr);
         let mut outcomes: Vec<(Weight, Outcome)> = Vec::new();
         // What contradicts as it is written has only to tell why, if nothing else holds.
         let ruled_out = self.ruled_out(id, disjunctions);
@@ -209,10 +214,9 @@ impl Evaluator {
             self.undecided.extend(undecided.then_some(disjunction.expr));
             self.ways.begin();
             let combination = self.combination(id, picks[0], disjunctions.len());
-            let tried = match (self.reached(combination.as_ref()), &lone) {
-                (Some(known), _) => known,
-                (None, Some(conjunct)) => self.take_tag(id, picks[0], conjunct),
-                (None, None) => self.try_with(id, &picks),
+            let tried = match self.reached(combination.as_ref()) {
+                Some(known) => known,
+                None => self.try_with(id, &picks),
             };
             self.note_reached(combination, tried);
             let Tried { candidate, fails, open } = tried;
@@ -280,11 +284,7 @@ impl Evaluator {
         if self.heap.get(id).picks.is_empty() {
             choice.defaults = self.ways.defaults().unwrap_or(choice.defaults);
         }
-        // They stand in the order of the alternatives, however each came to be one (D-7).
-        if !choice.defaults.is_empty() {
-            let all = choice.all.iter().filter(|it| choice.defaults.contains(it));
-            choice.defaults = all.copied().collect();
-        }
+        choice.order_defaults();
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();
         let marked = nested || disjunctions.iter().any(|it| it.marks.contains(&true));
         if !marked && choice.defaults.len() == choice.all.len() {
@@ -361,8 +361,30 @@ impl Evaluator {
         lone.then(|| conjunct.clone())
     }
 
+    /// Of a lone choice each alternative holds, and is a default if it is marked.
+    fn choose_tag(&mut self, id: VertexId, disjunction: &Disjunction, conjunct: &Conjunct) {
+        let mut made = Alternatives::default();
+        for (pick, marked) in disjunction.marks.iter().enumerate() {
+            if let Err(spent) = self.tick() {
+                self.heap.get_mut(id).fault = Some(spent);
+                return;
+            }
+            let tag = self.take_tag(id, (disjunction.expr, pick as u32), conjunct);
+            let mark = if *marked { Mark::Default } else { Mark::Plain };
+            self.add_alternative(&mut made, tag, mark);
+        }
+        let vertex = self.heap.get_mut(id);
+        let mut choice = made.choice;
+        if let [only] = *choice.all {
+            vertex.forward = Some(only);
+            return;
+        }
+        choice.order_defaults();
+        vertex.choice = Some(Box::new(choice));
+    }
+
     /// Makes a vertex of the scalar or the type that is one of a lone choice.
-    fn take_tag(&mut self, id: VertexId, pick: (ExprId, u32), choice: &Conjunct) -> Tried {
+    fn take_tag(&mut self, id: VertexId, pick: (ExprId, u32), choice: &Conjunct) -> VertexId {
         let candidate = self.candidate(id, &[pick]);
         if let (Source::Expr(_, env), Code::Disjoin(all)) =
             (choice.source(), self.program.code(pick.0))
@@ -379,7 +401,7 @@ impl Evaluator {
             let vertex = self.heap.get_mut(candidate);
             (vertex.content, vertex.state, vertex.sound) = (content, State::Done, sound);
         }
-        Tried { candidate, fails: false, open: false }
+        candidate
     }
 
     /// `or(list)`: a disjunction of its elements.

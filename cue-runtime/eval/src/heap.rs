@@ -160,6 +160,14 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
+    /// Defaults stand in the order of the alternatives, however each came to be one (D-7).
+    pub(crate) fn order_defaults(&mut self) {
+        let Self { all, defaults, .. } = self;
+        if !matches!(**defaults, [] | [_]) {
+            *defaults = all.iter().filter(|it| defaults.contains(it)).copied().collect();
+        }
+    }
+
     /// All of them, each default at the front in the place of what stood there (D-7).
     pub(crate) fn defaults_first(&self) -> Vec<VertexId> {
         let mut all = self.all.clone();

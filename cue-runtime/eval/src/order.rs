@@ -73,15 +73,88 @@ impl Evaluator {
         if self.stands_in_order(id) {
             return None;
         }
+        if let Some(keys) = self.written_places(id, reach) {
+            let compare = &mut |one: usize, other: usize| keys[one].cmp(&keys[other]);
+            let sorted = keys.is_sorted();
+            return (!sorted).then(|| cue_sort::order(keys.len(), compare));
+        }
         let literals = self.placed_and_given(id);
         let mut ranked = self.positions(id, &literals, reach);
         self.mark_explicit(id, &mut ranked);
         if !literals.has_data()
-            && let Some(order) = self.in_a_row(id, &mut ranked)
+            && let Some(order) = self.in_a_row(id, &ranked)
         {
             return Some(order);
         }
         Some(self.sorted(id, &self.edges(id, &literals, ranked)))
+    }
+
+    /// By what the fields of the most common case are sorted: literals of one file, none of which is an operand
+    /// of `&` or came by a reference. Each counts where its last contribution is, and a field stands where the
+    /// first of its literals has it. `None` where it takes more to know; the edges below say the same.
+    fn written_places(&self, id: VertexId, reach: Reach) -> Option<SmallVec<[(u32, u32); 16]>> {
+        let vertex = self.heap.get(id);
+        if reach != Reach::Own || !vertex.picks.is_empty() || self.has_data_beside(id) {
+            return None;
+        }
+        let is_operand =
+            |it: ExprId| matches!(self.program.code(it), Code::Unify(..) | Code::Aliased(_));
+        let said = |it: Source| matches!(it, Source::Expr(expr, _) if is_operand(expr));
+        if vertex.conjuncts.iter().any(|it| said(it.source())) {
+            return None;
+        }
+        let (older, source) = (self.program.lenient, vertex.placed.first()?.at.source);
+        let here = |at: At| at.source == source && at.span != NOWHERE;
+        // Where each literal counts, and which of its contributions says so.
+        let mut ends: SmallVec<[(u32, (u32, usize, u32)); 16]> = SmallVec::new();
+        for placed in &vertex.placed {
+            let code = &self.program.structs[placed.literal as usize];
+            let plain = |it: &Declaration| match it {
+                Declaration::Embed(expr) => !is_operand(*expr),
+                Declaration::Pattern { .. } => older,
+                Declaration::Field { .. } | Declaration::Comprehension(_) | Declaration::Open => {
+                    true
+                }
+            };
+            if !here(placed.at)
+                || placed.repeats > 0
+                || !placed.produced.is_empty()
+                || !code.lets.is_empty() && !older
+                || !code.declarations.iter().all(plain)
+            {
+                return None;
+            }
+            ends.push((placed.at.span.start, (0, 0, 0)));
+        }
+        for (node, arc) in vertex.arcs.iter().enumerate() {
+            // In which order they count is how they came, or up to v0.14 how they are written.
+            let first = match older {
+                true => arc.contributions().map(|it| it.at.span.start).min().unwrap_or(0),
+                false => 0,
+            };
+            for by in arc.contributions() {
+                let start = by.at.span.start;
+                let turn = (first, node, if older { start } else { 0 });
+                let end = ends.get_mut(by.placed as usize)?;
+                if by.outer.is_some() || !here(by.at) {
+                    return None;
+                }
+                if turn >= end.1 {
+                    *end = (start, turn);
+                }
+            }
+        }
+        if (1..ends.len()).any(|at| ends[..at].iter().any(|it| it.0 == ends[at].0)) {
+            return None;
+        }
+        let key = |arc: &ArcEntry| {
+            let places = arc.contributions().map(|by| {
+                let literal = by.placed as usize;
+                (ends[literal].0, by.at.span.start)
+            });
+            places.min().unwrap_or((u32::MAX, 0))
+        };
+        Some(vertex.arcs.iter().map(key).collect())
     }
 
     /// Whether a comprehension of the literal may have named fields ahead of it (O-4): what it brought
@@ -91,24 +164,17 @@ impl Evaluator {
         all.any(|it| matches!(it, Declaration::Comprehension(_)))
     }
 
-    /// The order of the common case: literals of one file of which each adds what those before it have
-    /// not (all of them declarations), or of which one has all fields and the others have some in the
-    /// same order (all of them operands of `&`). The edges below say the same then.
-    fn in_a_row(&self, id: VertexId, ranked: &mut [Ranked]) -> Option<Vec<usize>> {
+    /// The order where one literal has all fields and the others have some in the same order, all of them operands
+    /// of `&` in one file: the edges below say the same then.
+    fn in_a_row(&self, id: VertexId, ranked: &[Ranked]) -> Option<Vec<usize>> {
         let vertex = self.heap.get(id);
         let plain = |it: &Placed| {
             let round = it.is_computed() || it.firing != 0 && it.repeats > 0;
             it.produced.is_empty() && !round && it.at.span != NOWHERE
         };
-        if !vertex.placed.iter().all(plain) {
-            return None;
-        }
         let source = ranked.first()?.at?.source;
-        let explicit = ranked.iter().all(|it| it.explicit);
-        if ranked
-            .iter()
-            .any(|it| it.explicit != explicit || it.at.is_none_or(|at| at.source != source))
-        {
+        let operand = |it: &Ranked| it.explicit && it.at.is_some_and(|at| at.source == source);
+        if !vertex.placed.iter().all(plain) || !ranked.iter().all(operand) {
             return None;
         }
         let nodes = |it: &Ranked| {
@@ -121,35 +187,21 @@ impl Evaluator {
                 _ => None,
             })
         };
+        let longest = ranked.iter().max_by_key(|it| nodes(it).count())?;
+        let mut rank: SmallVec<[usize; 32]> = smallvec![usize::MAX; vertex.arcs.len()];
         let mut order: Vec<usize> = Vec::with_capacity(vertex.arcs.len());
-        let mut seen: SmallVec<[bool; 32]> = smallvec![false; vertex.arcs.len()];
-        let mut add = |order: &mut Vec<usize>, node: usize| {
-            if !std::mem::replace(&mut seen[node], true) {
+        for node in nodes(longest) {
+            if rank[node] == usize::MAX {
+                rank[node] = order.len();
                 order.push(node);
             }
-        };
-        if explicit {
-            let longest = ranked.iter().max_by_key(|it| nodes(it).count())?;
-            nodes(longest).for_each(|node| add(&mut order, node));
-            let mut rank: SmallVec<[usize; 32]> = smallvec![usize::MAX; vertex.arcs.len()];
-            order.iter().enumerate().for_each(|(at, node)| rank[*node] = at);
-            let follows = |it: &Ranked| nodes(it).is_sorted_by_key(|node| rank[node]);
-            if !ranked.iter().all(follows) {
-                return None;
-            }
-        } else {
-            let start = |it: &Ranked| it.at.map(|at| at.span.start);
-            cue_sort::by_key(ranked, start);
-            // Two at one place count as operands.
-            if ranked.windows(2).any(|it| it[0].at == it[1].at) {
-                return None;
-            }
-            for it in ranked.iter() {
-                nodes(it).for_each(|node| add(&mut order, node));
-            }
+        }
+        let follows = |it: &Ranked| nodes(it).is_sorted_by_key(|node| rank[node]);
+        if !ranked.iter().all(follows) {
+            return None;
         }
         let data = vertex.arcs.iter().enumerate().filter(|it| !it.1.is_declared());
-        data.for_each(|(node, _)| add(&mut order, node));
+        order.extend(data.map(|it| it.0).filter(|node| rank[*node] == usize::MAX));
         (order.len() == vertex.arcs.len()).then_some(order)
     }
 

@@ -304,6 +304,9 @@ impl Evaluation {
             return;
         }
         let real = self.evaluator.unify(id);
+        if self.evaluator.is_sound_scalar(id, real) {
+            return;
+        }
         if !walk.repeats && self.evaluator.is_copy(real) {
             walk.repeats = true;
             walk.copied.resize(walk.found.len(), false);
