@@ -141,7 +141,9 @@ pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
             parts.push((LabelKind::Regular, name));
             rest = &rest[end + 1..];
         } else {
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            // By bytes, which takes less than by characters: both are ASCII.
+            let ends = |it: u8| matches!(it, b'.' | b'[');
+            let end = rest.bytes().position(ends).unwrap_or(rest.len());
             let name = rest[..end].trim_end_matches(['?', '!']);
             if name.is_empty() {
                 return Err("empty label".into());
