@@ -1,10 +1,18 @@
 //! The forms of an answer: the object, its metadata alone, or a Table as kubectl prints it.
 
+mod access; // role bindings
 mod cells; // what built-in kinds show
+mod cluster; // nodes, priorities, events
 mod columns; // which columns a kind has
+mod config; // ConfigMaps, Secrets, webhooks
 mod custom; // what custom resources show
 mod format; // ages, lists, labels
+mod limits; // quotas
+mod network; // services, ingresses, endpoints
 mod pod; // the status of a Pod in one word
+mod scaling; // autoscalers, budgets
+mod storage; // claims, volumes, classes
+mod workload; // what has pods
 
 use std::pin::Pin;
 use std::task::Poll;

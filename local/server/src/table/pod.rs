@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::cells::Parts;
 use super::format::{count, text};
 
-pub(super) fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
-    let (spec, status) = (&object["spec"], &object["status"]);
+/// Pods.
+pub(super) fn pod(parts: Parts<'_>) -> Vec<Value> {
+    let Parts { metadata, spec, status, name, age, .. } = parts;
     let mut shown =
         status["reason"].as_str().or(status["phase"].as_str()).unwrap_or_default().to_owned();
     let total = spec["containers"].as_array().map_or(0, Vec::len);
@@ -61,7 +63,7 @@ pub(super) fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
                 .to_owned();
         }
     }
-    if !object["metadata"]["deletionTimestamp"].is_null()
+    if !metadata["deletionTimestamp"].is_null()
         && !["Succeeded", "Failed"].contains(&status["phase"].as_str().unwrap_or_default())
     {
         shown = if status["reason"] == json!("NodeLost") { "Unknown" } else { "Terminating" }
@@ -82,7 +84,7 @@ pub(super) fn pod_cells(object: &Value, name: Value, old: Value) -> Vec<Value> {
         json!(format!("{ready}/{total}")),
         json!(shown),
         json!(restarts.to_string()),
-        old,
+        age,
         text(&status["podIP"], "<none>"),
         text(&spec["nodeName"], "<none>"),
         text(&status["nominatedNodeName"], "<none>"),
