@@ -174,70 +174,10 @@ impl Evaluator {
                 Err(fault) => self.hold(id, fault, &conjunct, work),
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
-                let argument = match self.close_argument(&arguments, env, at) {
-                    Ok(argument) => argument,
-                    Err(fault) => return self.raise_id(id, fault),
-                };
-                let mut groups = conjunct.groups.clone();
-                let group = match conjunct.closes_as() {
-                    Some(group) if self.opened.contains(&group) => group,
-                    outer => {
-                        let group = self.heap.new_group();
-                        self.close_calls.insert(group);
-                        self.exempt(group, conjunct.beside);
-                        if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
-                            self.reclosing.insert(group, *again);
-                        } else if let Some(outer) = outer {
-                            if self.closing.insert(outer) {
-                                self.shallow.insert(outer);
-                            }
-                            groups.add(outer);
-                        }
-                        group
-                    }
-                };
-                groups.add(group);
-                if !self.opened.contains(&group) {
-                    self.shallow.insert(group);
-                    self.closing.insert(group);
-                }
-                work.conjuncts.push(Conjunct {
-                    source: Source::Expr(argument, env).into(),
-                    groups,
-                    close_as: NonZeroU32::new(group),
-                    by_reference: conjunct.by_reference,
-                    outer: conjunct.outer,
-                    firing: 0,
-                    cycle: conjunct.cycle,
-                    way: conjunct.way,
-                    via: conjunct.via,
-                    late: false,
-                    was_closed: conjunct.was_closed,
-                    beside: conjunct.beside,
-                    spot: kept(conjunct.scope()),
-                });
+                self.take_close(id, (&arguments, env), &conjunct, at, work);
             }
             Code::Call(Callee::Plain(plain @ (Plain::CloseAll | Plain::Reclose)), arguments) => {
-                let argument = match self.closed_literal(plain, &arguments, at) {
-                    Ok(argument) => argument,
-                    Err(fault) => return self.raise_id(id, fault),
-                };
-                let group = self.heap.new_group();
-                match plain {
-                    Plain::Reclose => drop(self.reclosing.insert(group, group)),
-                    _ => drop(self.closing.insert(group)),
-                }
-                let mut groups = conjunct.groups.clone();
-                groups.push(group);
-                let source = Source::Expr(argument, env);
-                let close_as = NonZeroU32::new(group);
-                work.conjuncts.push(Conjunct {
-                    source: source.into(),
-                    groups,
-                    close_as,
-                    firing: 0,
-                    ..conjunct
-                });
+                self.take_closed(id, plain, (&arguments, env), conjunct, at, work);
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env, ("and", 1, at)) {
@@ -282,6 +222,85 @@ impl Evaluator {
             }
             _ => self.take_evaluated(id, (expr, env), at, conjunct, work),
         }
+    }
+
+    /// `close(x)`: what must hold is `x`, closed at one level (C-7).
+    fn take_close(
+        &mut self,
+        id: VertexId,
+        (arguments, env): (&[ExprId], EnvId),
+        conjunct: &Conjunct,
+        at: At,
+        work: &mut Work,
+    ) {
+        let argument = match self.close_argument(arguments, env, at) {
+            Ok(argument) => argument,
+            Err(fault) => return self.raise_id(id, fault),
+        };
+        let mut groups = conjunct.groups.clone();
+        let group = match conjunct.closes_as() {
+            Some(group) if self.opened.contains(&group) => group,
+            outer => {
+                let group = self.heap.new_group();
+                self.close_calls.insert(group);
+                self.exempt(group, conjunct.beside);
+                if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
+                    self.reclosing.insert(group, *again);
+                } else if let Some(outer) = outer {
+                    if self.closing.insert(outer) {
+                        self.shallow.insert(outer);
+                    }
+                    groups.add(outer);
+                }
+                group
+            }
+        };
+        groups.add(group);
+        if !self.opened.contains(&group) {
+            self.shallow.insert(group);
+            self.closing.insert(group);
+        }
+        work.conjuncts.push(Conjunct {
+            source: Source::Expr(argument, env).into(),
+            groups,
+            close_as: NonZeroU32::new(group),
+            by_reference: conjunct.by_reference,
+            outer: conjunct.outer,
+            firing: 0,
+            cycle: conjunct.cycle,
+            way: conjunct.way,
+            via: conjunct.via,
+            late: false,
+            was_closed: conjunct.was_closed,
+            beside: conjunct.beside,
+            spot: kept(conjunct.scope()),
+        });
+    }
+
+    /// A literal that is closed throughout, or as what it is said of is.
+    fn take_closed(
+        &mut self,
+        id: VertexId,
+        plain: Plain,
+        (arguments, env): (&[ExprId], EnvId),
+        conjunct: Conjunct,
+        at: At,
+        work: &mut Work,
+    ) {
+        let argument = match self.closed_literal(plain, arguments, at) {
+            Ok(argument) => argument,
+            Err(fault) => return self.raise_id(id, fault),
+        };
+        let group = self.heap.new_group();
+        match plain {
+            Plain::Reclose => drop(self.reclosing.insert(group, group)),
+            _ => drop(self.closing.insert(group)),
+        }
+        let mut groups = conjunct.groups.clone();
+        groups.push(group);
+        let source = Source::Expr(argument, env).into();
+        let close_as = NonZeroU32::new(group);
+        work.conjuncts.push(Conjunct { source, groups, close_as, firing: 0, ..conjunct });
     }
 
     /// What an expression gives, and why what it has read ahead is refused.

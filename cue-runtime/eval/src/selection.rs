@@ -150,6 +150,47 @@ impl Evaluator {
             }
             return Value::Fault(self.no_part(id, operand, at, whole));
         }
+        let (closed, open) = self.is_closed_to(id, label, operand);
+        // What has fields that it does not allow is an error itself.
+        if let Some(fault) = self.not_allowed_in(id).filter(|_| closed) {
+            return Value::Fault(fault);
+        }
+        let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
+        let message = self.undefined(label);
+        let fault = self.fail(kind, message, at);
+        if let Some(on) = open {
+            let fault = &mut self.heap.faults[fault];
+            (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
+        }
+        Value::Fault(fault)
+    }
+
+    /// How many of the alternatives that a value is made of are no literals: each may close it by itself.
+    fn picked_by_name(&self, id: VertexId) -> usize {
+        let named = |it: &&(ExprId, u32)| {
+            let picked = self.program.alternative(**it);
+            !picked.is_some_and(|it| matches!(self.program.code(it), Code::Struct(_)))
+        };
+        self.heap.get(id).picks.iter().filter(named).count()
+    }
+
+    /// Whether a value is what a function gives.
+    fn calls(&self, id: VertexId) -> bool {
+        self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
+            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Call(..)),
+            Source::Data(_) | Source::Vertex(_) => false,
+        })
+    }
+
+    /// Whether a struct or a list never has a field that it has not, as far as who asks can say; and whose
+    /// alternatives may still bring one that is closed to it.
+    fn is_closed_to(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        operand: Option<ExprId>,
+    ) -> (bool, Option<VertexId>) {
+        let vertex = self.heap.get(id);
         let fieldless = vertex.is_list && self.labels.kind(label) != LabelKind::Index;
         // The literal around an embedded value closes only for who adds to it.
         let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
@@ -163,7 +204,6 @@ impl Evaluator {
             let patterns = vertex.patterns.clone();
             closed = !patterns.iter().any(|it| self.pattern_matches(it, label));
         }
-        let message = self.undefined(label);
         // An alternative may still have it.
         let open = self.running(id).filter(|on| closed && !self.is_last(*on));
         let runs = self.running(id).is_some();
@@ -193,35 +233,7 @@ impl Evaluator {
         let lacks =
             self.heap.get(id).fault.is_some_and(|it| self.heap.faults[it].kind.is_incomplete());
         let ends = never || !(inside || inline || called && lacks);
-        let closed = bare || closed && open.is_none() && ends;
-        // What has fields that it does not allow is an error itself.
-        if let Some(fault) = self.not_allowed_in(id).filter(|_| closed) {
-            return Value::Fault(fault);
-        }
-        let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
-        let fault = self.fail(kind, message, at);
-        if let Some(on) = open {
-            let fault = &mut self.heap.faults[fault];
-            (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
-        }
-        Value::Fault(fault)
-    }
-
-    /// How many of the alternatives that a value is made of are no literals: each may close it by itself.
-    fn picked_by_name(&self, id: VertexId) -> usize {
-        let named = |it: &&(ExprId, u32)| {
-            let picked = self.program.alternative(**it);
-            !picked.is_some_and(|it| matches!(self.program.code(it), Code::Struct(_)))
-        };
-        self.heap.get(id).picks.iter().filter(named).count()
-    }
-
-    /// Whether a value is what a function gives.
-    fn calls(&self, id: VertexId) -> bool {
-        self.heap.get(id).conjuncts.iter().any(|it| match it.source() {
-            Source::Expr(expr, _) => matches!(self.program.code(expr), Code::Call(..)),
-            Source::Data(_) | Source::Vertex(_) => false,
-        })
+        (bare || closed && open.is_none() && ends, open)
     }
 
     /// What is said of a field that is not there; comparisons with bottom ask for many of them.

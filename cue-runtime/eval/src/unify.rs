@@ -2,6 +2,8 @@
 //! conjunct is for its vertex is in `conjuncts`, what comes from another vertex in `reference`, what is run
 //! for fields in `tasks`.
 
+use std::ops::ControlFlow;
+
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -270,6 +272,12 @@ impl Evaluator {
             }
             self.epoch += 1;
         }
+        self.conclude(id, work)
+    }
+
+    /// All there is to do for a vertex is done: what still waits is told, one of its alternatives chosen, and what it
+    /// has come to checked.
+    fn conclude(&mut self, id: VertexId, work: &mut Work) -> Option<(FaultId, VertexId)> {
         for (pending, fault) in std::mem::take(&mut work.waiting) {
             self.withdraw(id, pending.index);
             if work.disjunctions.is_empty() {
@@ -298,6 +306,24 @@ impl Evaluator {
         self.list_rest(id);
         self.unknown_patterns(id);
         self.settle_order(id);
+        if let ControlFlow::Break(waits) = self.decide(id, work) {
+            return waits;
+        }
+        self.become_struct(id);
+        // What has fields that are not allowed is not asked further (C-26).
+        self.check_closed(id);
+        self.check_scalar(id);
+        self.check_fields(id);
+        None
+    }
+
+    /// Chooses among the alternatives of a vertex, if it has any; breaks off where that leaves nothing to check, with
+    /// what the choice waits for.
+    fn decide(
+        &mut self,
+        id: VertexId,
+        work: &mut Work,
+    ) -> ControlFlow<Option<(FaultId, VertexId)>> {
         // An alternative may refer to what only the next choice brings.
         if !work.disjunctions.is_empty() && !self.heap.get(id).picks.is_empty() {
             let fault = self.heap.get(id).fault.map(|it| self.heap.faults[it].kind);
@@ -330,30 +356,35 @@ impl Evaluator {
             self.note_left(id, Left::Some);
             // What contradicts itself is no matter of alternatives.
             if self.tags_differ(id) {
-                return None;
+                return ControlFlow::Break(None);
             }
             if !self.heap.get(id).picks.is_empty() {
                 // What is refused already is not tried with further alternatives.
                 if self.heap.get(id).scalar.is_some() && !self.heap.get(id).tests.is_empty() {
                     self.check_scalar(id);
                     if self.heap.get(id).fault.is_some() {
-                        return None;
+                        return ControlFlow::Break(None);
                     }
                 }
                 if self.refuses_already(id, &work.disjunctions) {
                     self.refused.insert(id.number());
-                    return None;
+                    return ControlFlow::Break(None);
                 }
             }
             if let Some(waits) = self.choose(id, &work.disjunctions) {
-                return Some(waits);
+                return ControlFlow::Break(Some(waits));
             }
             if self.heap.get(id).forward.is_some() {
-                return None;
+                return ControlFlow::Break(None);
             }
         } else if !work.disjunctions.is_empty() {
             self.spoiled.insert(id.number());
         }
+        ControlFlow::Continue(())
+    }
+
+    /// Makes a struct of a vertex of which nothing else was said that it could be.
+    fn become_struct(&mut self, id: VertexId) {
         let vertex = self.heap.get(id);
         let plain = !vertex.constrained && vertex.tests.is_empty();
         // Beside an embedded `_` definitions and the like leave everything possible.
@@ -376,11 +407,6 @@ impl Evaluator {
                 && vertex.fault.is_none();
             vertex.is_struct |= bare;
         }
-        // What has fields that are not allowed is not asked further (C-26).
-        self.check_closed(id);
-        self.check_scalar(id);
-        self.check_fields(id);
-        None
     }
 
     /// Fields of comprehension bodies count where the comprehension stands (O-4).

@@ -23,8 +23,7 @@ impl<'a> Spelling<'a> {
                 self.number(number, offset).unwrap_or_else(|| print_json(datum))
             }
             Datum::String(text) => match self.text(text, offset) {
-                // Short ones of JSON stay as they are (O-93).
-                Some(own) if own.len() <= 10 => own.to_owned(),
+                Some(own) if stays(own) => own.to_owned(),
                 Some(_) if text.contains('\n') => {
                     let mut lines = String::new();
                     multiline(text, "", &mut lines);
@@ -61,6 +60,11 @@ impl<'a> Spelling<'a> {
 
 fn is_digit_or_line(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b'_'
+}
+
+/// Whether a string of a JSON file stays as it is written there: short ones do (O-93).
+pub(crate) fn stays(written: &str) -> bool {
+    written.len() <= 10
 }
 
 /// A string in double quotes as a file has it; empty where there is none.

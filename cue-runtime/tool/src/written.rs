@@ -9,7 +9,7 @@ use cue_syntax::unquote::quote;
 use crate::filetype::is_name;
 use crate::located::{Lines, Located};
 use crate::remarks::{Remarks, is_flow};
-use crate::spelled::{Spelling, string_at};
+use crate::spelled::{Spelling, stays, string_at};
 
 /// What decides where lines break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,9 +153,8 @@ pub(crate) fn written(
             Entry::Scalar(datum) => {
                 out.mark(lines.at(*offset));
                 match datum {
-                    // Short ones of JSON stay as they are (O-93).
                     Datum::String(_)
-                        if breaks == Breaks::Kept && string_at(file, *offset).len() <= 10 =>
+                        if breaks == Breaks::Kept && stays(string_at(file, *offset)) =>
                     {
                         out.add(string_at(file, *offset));
                     }
