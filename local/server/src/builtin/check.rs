@@ -132,7 +132,7 @@ impl<'v> Field<'v> {
     pub(super) fn port(&self, found: &mut Found) {
         match self.value.as_str() {
             Some(name) => {
-                for why in super::port_name_errors(name) {
+                for why in port_name_errors(name) {
                     self.refuse(why, found);
                 }
             }
@@ -329,6 +329,27 @@ impl Network {
             && more > 0
             && other.bits.checked_shr(more).unwrap_or(0) == self.bits
     }
+}
+
+/// What is wrong with the name of a port by the rules of IANA's service names.
+pub(super) fn port_name_errors(name: &str) -> Vec<&'static str> {
+    let mut wrong = Vec::new();
+    if name.len() > 15 {
+        wrong.push("must be no more than 15 characters");
+    }
+    if !name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-') {
+        wrong.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
+    }
+    if !name.chars().any(|it| it.is_ascii_lowercase()) {
+        wrong.push("must contain at least one letter (a-z)");
+    }
+    if name.contains("--") {
+        wrong.push("must not contain consecutive hyphens");
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        wrong.push("must not begin or end with a hyphen");
+    }
+    wrong
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! What is refused of Leases, PriorityClasses, Nodes and Events.
+//! What is refused of Leases, PriorityClasses, Nodes, namespaces and Events.
 
 use serde_json::{Value, json};
 
+use super::check::{Field, Found};
 use super::{at_least, one_of};
 use crate::status::FieldError;
 
@@ -112,5 +113,23 @@ pub(super) fn core_event(object: &Value, old: Option<&Value>, found: &mut Vec<Fi
     if !fits {
         let why = "does not match event.namespace";
         found.push(FieldError::invalid("involvedObject.namespace", &json!(at), why));
+    }
+}
+
+/// The finalizers of a namespace, which the subresource `part` brings.
+pub(super) fn finalizers(part: &str, spec: &Field<'_>, found: &mut Found) {
+    for (index, name) in spec.get("finalizers").items().enumerate() {
+        let at = match part {
+            "finalize" => format!("spec.finalizers[{index}]"),
+            _ => "spec.finalizers".to_owned(),
+        };
+        let (name, at) = (name.text(), Field::new(at, name.value));
+        for wrong in crate::meta::qualified_name_errors(name) {
+            at.refuse(&wrong, found);
+        }
+        if name != "kubernetes" && !name.contains('/') {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            at.refuse(why, found);
+        }
     }
 }

@@ -235,7 +235,7 @@ fn value_from(variable: &Field<'_>, found: &mut Found) {
             sources += 1;
             reference.get("name").subdomain(found);
             if reference.get("key").require(found) {
-                super::config_key(&reference.get("key"), found);
+                super::config::config_key(&reference.get("key"), found);
             }
         }
     }
