@@ -49,179 +49,228 @@ pub(crate) fn written(
     remarks: &Remarks,
 ) -> Located {
     let Spelling { file, lines, .. } = spelling;
-    let shapes = shapes(tree, lines, file);
-    let mut out = Located::default();
-    let mut open: Vec<Open> = Vec::new();
-    let mut labelled = false;
-    let mut line = tree.entries.first().map_or(1, |it| lines.at(it.1).0);
-    // What stands behind the last value, and comes behind its comma.
-    let mut behind: Option<String> = None;
-    for (number, (entry, offset)) in tree.entries.iter().enumerate() {
-        let here = lines.at(*offset).0;
-        let top = open.is_empty();
-        if let Entry::End = entry {
-            let Some(it) = open.pop() else { continue };
-            if it.bare {
-                continue;
-            }
-            let outermost = open.is_empty() && !it.list;
-            // What stands behind an element comes behind its comma, else into the brackets.
-            let element = open.last().is_some_and(|it| it.list);
-            let said = remarks.behind.get(&number);
-            // Braces around one field of which nothing else is said go, and this with them.
-            let goes =
-                !it.list && !outermost && it.fields == 1 && !remarks.above.contains_key(&it.label);
-            let own = said.filter(|_| !element && !goes);
-            let own = own.map(|text| format!("{}{text}", if it.begun { " " } else { "" }));
-            if let Some(text) = behind.take().or(own) {
-                out.add(if it.list && it.begun { "," } else { "" });
-                out.add(&text);
-                out.add("\n");
-            } else {
-                let newline = match breaks {
-                    Breaks::Kept if it.broken => it.begun && !it.list,
-                    Breaks::Kept => it.begun && here > line,
-                    Breaks::Whole => it.broken && !(it.list && (it.ends_in_struct || it.flow)),
-                };
-                out.add(match (newline, it.list) {
-                    // There is no comma in the file.
-                    (true, true) if breaks != Breaks::Whole => "\n",
-                    (true, true) => ",\n",
-                    (true, false) => "\n",
-                    (false, _) => "",
-                });
-            }
-            if !outermost {
-                out.add(if it.list { "]" } else { "}" });
-            }
-            if let Some(above) = open.last_mut() {
-                above.ends_in_struct = !it.list;
-            }
-            behind = said.filter(|_| element).map(|text| format!(" {text}"));
-            line = here.max(line);
-            continue;
-        }
-        if !labelled {
-            let outermost = open.len() == 1;
-            if let Some(it) = open.last_mut() {
-                let newline = match breaks {
-                    // An element that is a list or struct itself decides where it begins.
-                    Breaks::Kept => match shapes.get(number).filter(|_| is_nested(entry)) {
-                        Some(shape) if it.list => !shape.is_free() && here > line,
-                        _ if it.broken => !it.list,
-                        _ => here > line,
-                    },
-                    Breaks::Whole => {
-                        let begins = it.broken || it.begins && !it.begun;
-                        // A null stays where it is.
-                        let own = match entry {
-                            Entry::Scalar(datum) => !it.list || *datum != Datum::Null,
-                            Entry::Key(_) => true,
-                            Entry::List | Entry::Struct | Entry::End => !it.list,
-                        };
-                        begins && own
-                    }
-                };
-                let remark = behind.take();
-                if it.begun {
-                    out.add(if newline && !it.list { "" } else { "," });
-                    out.add(remark.as_deref().unwrap_or_default());
-                    out.add(if newline || remark.is_some() { "\n" } else { " " });
-                } else if newline && (it.list || !outermost) {
-                    out.add("\n");
-                }
-                it.begun = true;
-                it.fields += 1;
-                it.ends_in_struct = false;
-            }
-        }
-        line = here.max(line);
-        labelled = false;
-        if let Some((texts, gap)) = remarks.above.get(&number) {
-            if !out.text.is_empty() && !out.text.ends_with('\n') {
-                out.add("\n");
-            }
-            if *gap > 0 && !out.text.is_empty() {
-                out.add("\n");
-            }
-            for text in texts {
-                out.add(text);
-                out.add("\n");
-            }
-        }
-        match entry {
-            Entry::Scalar(datum) => {
-                out.mark(lines.at(*offset));
-                match datum {
-                    Datum::String(_)
-                        if breaks == Breaks::Kept && stays(string_at(file, *offset)) =>
-                    {
-                        out.add(string_at(file, *offset));
-                    }
-                    Datum::String(text) if text.contains('\n') => {
-                        // The evaluator would lose the empty line of an element.
-                        let element = open.last().is_some_and(|it| it.list);
-                        multiline(text, if element { "\t" } else { "" }, &mut out.text);
-                    }
-                    Datum::String(_) => out.add(&datum.literal()),
-                    other => out.add(&spelling.scalar(other, *offset)),
-                }
-            }
-            Entry::Key(label) => {
-                out.mark(lines.at(*offset));
-                out.add(&spelled(label));
-                out.add(": ");
-                if let Some(text) = remarks.behind.get(&number) {
-                    out.add(text);
-                    out.add("\n");
-                }
-                labelled = true;
-            }
-            Entry::List | Entry::Struct => {
-                let list = matches!(entry, Entry::List);
-                // What is said of the only value is no reason for braces.
-                let bare = breaks == Breaks::Whole && remarks.is_alone(tree, number);
-                if list || !top && !bare {
-                    out.mark(lines.at(*offset));
-                    out.add(if list { "[" } else { "{" });
-                }
-                let flow = is_flow(file, *offset);
-                let several = shapes.get(number).is_some_and(|it| it.last > here);
-                // The elements of a list over several lines begin lines, those that are structs within.
-                let begins = match open.last() {
-                    Some(it) if it.list => it.broken,
-                    _ => !flow,
-                };
-                let begins = begins && !list && !bare && breaks == Breaks::Whole;
-                let broken = shapes.get(number).is_some_and(|it| match breaks {
-                    Breaks::Kept => it.is_free(),
-                    Breaks::Whole => !bare && several,
-                });
-                open.push(Open {
-                    list,
-                    bare,
-                    flow,
-                    begun: false,
-                    fields: 0,
-                    label: number.wrapping_sub(1),
-                    begins,
-                    broken,
-                    ends_in_struct: false,
-                });
-            }
-            Entry::End => {}
-        }
-        if let Entry::Scalar(_) = entry {
-            behind = remarks.behind_value(tree, number);
-        }
+    let mut writer = Writer {
+        tree,
+        spelling,
+        breaks,
+        remarks,
+        shapes: shapes(tree, lines, file),
+        out: Located::default(),
+        open: Vec::new(),
+        labelled: false,
+        line: tree.entries.first().map_or(1, |it| lines.at(it.1).0),
+        behind: None,
+    };
+    for number in 0..tree.entries.len() {
+        writer.entry(number);
     }
-    out.add(&behind.unwrap_or_default());
+    let mut out = writer.out;
+    out.add(&writer.behind.unwrap_or_default());
     for text in &remarks.below {
         out.add("\n");
         out.add(text);
     }
     out.below.clone_from(&remarks.below);
     out
+}
+
+/// What has been written of a file, entry by entry.
+struct Writer<'a> {
+    tree: &'a Tree,
+    spelling: &'a Spelling<'a>,
+    breaks: Breaks,
+    remarks: &'a Remarks,
+    /// The shape of each list and struct.
+    shapes: Vec<Shape>,
+    out: Located,
+    open: Vec<Open>,
+    /// A label was written, its value was not.
+    labelled: bool,
+    /// The last line of the file that something was written of.
+    line: u32,
+    /// What stands behind the last value, and comes behind its comma.
+    behind: Option<String>,
+}
+
+impl Writer<'_> {
+    fn entry(&mut self, number: usize) {
+        let Some((entry, offset)) = self.tree.entries.get(number) else { return };
+        let place = self.spelling.lines.at(*offset);
+        if let Entry::End = entry {
+            self.end(number, place.0);
+            return;
+        }
+        if !self.labelled {
+            self.begin(number, entry, place.0);
+        }
+        self.line = place.0.max(self.line);
+        self.labelled = false;
+        self.remarks_above(number);
+        match entry {
+            Entry::Scalar(datum) => {
+                self.out.mark(place);
+                self.scalar(datum, *offset);
+                self.behind = self.remarks.behind_value(self.tree, number);
+            }
+            Entry::Key(label) => {
+                self.out.mark(place);
+                self.out.add(&spelled(label));
+                self.out.add(": ");
+                if let Some(text) = self.remarks.behind.get(&number) {
+                    self.out.add(text);
+                    self.out.add("\n");
+                }
+                self.labelled = true;
+            }
+            Entry::List | Entry::Struct => self.open(number, entry, *offset),
+            Entry::End => {}
+        }
+    }
+
+    /// The end of a list or struct, on that line of the file.
+    fn end(&mut self, number: usize, here: u32) {
+        let Some(it) = self.open.pop() else { return };
+        if it.bare {
+            return;
+        }
+        let outermost = self.open.is_empty() && !it.list;
+        // What stands behind an element comes behind its comma, else into the brackets.
+        let element = self.open.last().is_some_and(|it| it.list);
+        let said = self.remarks.behind.get(&number);
+        // Braces around one field of which nothing else is said go, and this with them.
+        let goes =
+            !it.list && !outermost && it.fields == 1 && !self.remarks.above.contains_key(&it.label);
+        let own = said.filter(|_| !element && !goes);
+        let own = own.map(|text| format!("{}{text}", if it.begun { " " } else { "" }));
+        if let Some(text) = self.behind.take().or(own) {
+            self.out.add(if it.list && it.begun { "," } else { "" });
+            self.out.add(&text);
+            self.out.add("\n");
+        } else {
+            let newline = match self.breaks {
+                Breaks::Kept if it.broken => it.begun && !it.list,
+                Breaks::Kept => it.begun && here > self.line,
+                Breaks::Whole => it.broken && !(it.list && (it.ends_in_struct || it.flow)),
+            };
+            self.out.add(match (newline, it.list) {
+                // There is no comma in the file.
+                (true, true) if self.breaks != Breaks::Whole => "\n",
+                (true, true) => ",\n",
+                (true, false) => "\n",
+                (false, _) => "",
+            });
+        }
+        if !outermost {
+            self.out.add(if it.list { "]" } else { "}" });
+        }
+        if let Some(above) = self.open.last_mut() {
+            above.ends_in_struct = !it.list;
+        }
+        self.behind = said.filter(|_| element).map(|text| format!(" {text}"));
+        self.line = here.max(self.line);
+    }
+
+    /// What separates a field or an element, which is on that line of the file, from what stands before it.
+    fn begin(&mut self, number: usize, entry: &Entry, here: u32) {
+        let outermost = self.open.len() == 1;
+        let Some(it) = self.open.last_mut() else { return };
+        let newline = match self.breaks {
+            // An element that is a list or struct itself decides where it begins.
+            Breaks::Kept => match self.shapes.get(number).filter(|_| is_nested(entry)) {
+                Some(shape) if it.list => !shape.is_free() && here > self.line,
+                _ if it.broken => !it.list,
+                _ => here > self.line,
+            },
+            Breaks::Whole => {
+                let begins = it.broken || it.begins && !it.begun;
+                // A null stays where it is.
+                let own = match entry {
+                    Entry::Scalar(datum) => !it.list || *datum != Datum::Null,
+                    Entry::Key(_) => true,
+                    Entry::List | Entry::Struct | Entry::End => !it.list,
+                };
+                begins && own
+            }
+        };
+        let remark = self.behind.take();
+        if it.begun {
+            self.out.add(if newline && !it.list { "" } else { "," });
+            self.out.add(remark.as_deref().unwrap_or_default());
+            self.out.add(if newline || remark.is_some() { "\n" } else { " " });
+        } else if newline && (it.list || !outermost) {
+            self.out.add("\n");
+        }
+        it.begun = true;
+        it.fields += 1;
+        it.ends_in_struct = false;
+    }
+
+    fn remarks_above(&mut self, number: usize) {
+        let Some((texts, gap)) = self.remarks.above.get(&number) else { return };
+        let text = &self.out.text;
+        let (empty, inside) = (text.is_empty(), !text.is_empty() && !text.ends_with('\n'));
+        if inside {
+            self.out.add("\n");
+        }
+        if *gap > 0 && !empty {
+            self.out.add("\n");
+        }
+        for text in texts {
+            self.out.add(text);
+            self.out.add("\n");
+        }
+    }
+
+    fn scalar(&mut self, datum: &Datum, offset: u32) {
+        let file = self.spelling.file;
+        match datum {
+            Datum::String(_) if self.breaks == Breaks::Kept && stays(string_at(file, offset)) => {
+                self.out.add(string_at(file, offset));
+            }
+            Datum::String(text) if text.contains('\n') => {
+                // The evaluator would lose the empty line of an element.
+                let element = self.open.last().is_some_and(|it| it.list);
+                multiline(text, if element { "\t" } else { "" }, &mut self.out.text);
+            }
+            Datum::String(_) => self.out.add(&datum.literal()),
+            other => self.out.add(&self.spelling.scalar(other, offset)),
+        }
+    }
+
+    /// The beginning of a list or struct.
+    fn open(&mut self, number: usize, entry: &Entry, offset: u32) {
+        let place = self.spelling.lines.at(offset);
+        let list = matches!(entry, Entry::List);
+        // What is said of the only value is no reason for braces.
+        let bare = self.breaks == Breaks::Whole && self.remarks.is_alone(self.tree, number);
+        if list || !self.open.is_empty() && !bare {
+            self.out.mark(place);
+            self.out.add(if list { "[" } else { "{" });
+        }
+        let flow = is_flow(self.spelling.file, offset);
+        let several = self.shapes.get(number).is_some_and(|it| it.last > place.0);
+        // The elements of a list over several lines begin lines, those that are structs within.
+        let begins = match self.open.last() {
+            Some(it) if it.list => it.broken,
+            _ => !flow,
+        };
+        let begins = begins && !list && !bare && self.breaks == Breaks::Whole;
+        let broken = self.shapes.get(number).is_some_and(|it| match self.breaks {
+            Breaks::Kept => it.is_free(),
+            Breaks::Whole => !bare && several,
+        });
+        self.open.push(Open {
+            list,
+            bare,
+            flow,
+            begun: false,
+            fields: 0,
+            label: number.wrapping_sub(1),
+            begins,
+            broken,
+            ends_in_struct: false,
+        });
+    }
 }
 
 /// A label, without quotes where it needs none: the formatter breaks lines where it takes them away.
