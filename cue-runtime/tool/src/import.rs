@@ -310,10 +310,10 @@ impl Import<'_> {
                 let text = texts.get(*at).map_or("", String::as_str);
                 match values.get(*at).map(|it| &it.datum) {
                     Some(Datum::Struct(fields)) if fields.is_empty() => "{}".to_owned(),
-                    // The only field of a value needs no braces.
+                    // The only field of a value needs no braces, but in definitions and hidden fields.
                     Some(Datum::Struct(fields))
                         if fields.len() == 1
-                            && !it.labels.is_empty()
+                            && it.labels.last().is_some_and(|it| !keeps_braces(it))
                             && it.several == Several::Unified
                             && !text.starts_with('/') =>
                     {
@@ -338,12 +338,17 @@ impl Import<'_> {
                 }
             } else {
                 let parts: Vec<String> = it.values.iter().map(part).collect();
-                // With those around it the formatter does not align it; comments would keep them.
-                let inner = it.labels.len().saturating_sub(1);
-                let braces = if parts.iter().any(|it| it.contains("//")) { 0 } else { inner };
-                for (number, label) in it.labels.iter().enumerate() {
-                    let brace = if (1..=braces).contains(&number) { "{\n" } else { "" };
-                    out.push_str(&format!("{brace}{label}: "));
+                // With braces around it the formatter does not align it; comments would keep those that it drops.
+                let kept = parts.iter().any(|it| it.contains("//"));
+                let mut braces = 0;
+                let mut before: Option<&String> = None;
+                for label in &it.labels {
+                    if before.is_some_and(|it| !kept || keeps_braces(it)) {
+                        out.push_str("{\n");
+                        braces += 1;
+                    }
+                    out.push_str(&format!("{label}: "));
+                    before = Some(label);
                 }
                 let listed = it.several == Several::Listed;
                 let text = parts.join(", ");
@@ -361,12 +366,17 @@ impl Import<'_> {
             // That is told once all data is read.
             return Ok(String::new());
         }
-        let text = format::text("-", &text, Style::Simplified)?;
+        let text = format::text("-", &text, Style::Value)?;
         // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
         let lines =
             text.split('\n').map(|it| if it.trim_matches('\t').is_empty() { "" } else { it });
         Ok(lines.collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// Whether what a label stands before keeps its braces: that of a definition or a hidden field does (O-85).
+fn keeps_braces(label: &str) -> bool {
+    label.starts_with(['#', '_'])
 }
 
 /// Whether the text of a value names the package `time`.
