@@ -12,6 +12,7 @@ use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, Presence};
 mod edges;
 mod literals;
 mod positions;
+mod written;
 
 /// What the default of a field is for the order of its own fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,74 +88,6 @@ impl Evaluator {
             return Some(order);
         }
         Some(self.sorted(id, &self.edges(id, &literals, ranked)))
-    }
-
-    /// By what the fields of the most common case are sorted: literals of one file, none of which is an operand
-    /// of `&` or came by a reference. Each counts where its last contribution is, and a field stands where the
-    /// first of its literals has it. `None` where it takes more to know; the edges below say the same.
-    fn written_places(&self, id: VertexId, reach: Reach) -> Option<SmallVec<[(u32, u32); 16]>> {
-        let vertex = self.heap.get(id);
-        if reach != Reach::Own || !vertex.picks.is_empty() || self.has_data_beside(id) {
-            return None;
-        }
-        let is_operand =
-            |it: ExprId| matches!(self.program.code(it), Code::Unify(..) | Code::Aliased(_));
-        let said = |it: Source| matches!(it, Source::Expr(expr, _) if is_operand(expr));
-        if vertex.conjuncts.iter().any(|it| said(it.source())) {
-            return None;
-        }
-        let (older, source) = (self.program.lenient, vertex.placed.first()?.at.source);
-        let here = |at: At| at.source == source && at.span != NOWHERE;
-        // Where each literal counts, and which of its contributions says so.
-        let mut ends: SmallVec<[(u32, (u32, usize, u32)); 16]> = SmallVec::new();
-        for placed in &vertex.placed {
-            let code = &self.program.structs[placed.literal as usize];
-            let plain = |it: &Declaration| match it {
-                Declaration::Embed(expr) => !is_operand(*expr),
-                Declaration::Pattern { .. } => older,
-                Declaration::Field { .. } | Declaration::Comprehension(_) | Declaration::Open => {
-                    true
-                }
-            };
-            if !here(placed.at)
-                || placed.repeats > 0
-                || !placed.produced.is_empty()
-                || !code.lets.is_empty() && !older
-                || !code.declarations.iter().all(plain)
-            {
-                return None;
-            }
-            ends.push((placed.at.span.start, (0, 0, 0)));
-        }
-        for (node, arc) in vertex.arcs.iter().enumerate() {
-            // In which order they count is how they came, or up to v0.14 how they are written.
-            let first = match older {
-                true => arc.contributions().map(|it| it.at.span.start).min().unwrap_or(0),
-                false => 0,
-            };
-            for by in arc.contributions() {
-                let start = by.at.span.start;
-                let turn = (first, node, if older { start } else { 0 });
-                let end = ends.get_mut(by.placed as usize)?;
-                if by.outer.is_some() || !here(by.at) {
-                    return None;
-                }
-                if turn >= end.1 {
-                    *end = (start, turn);
-                }
-            }
-        }
-        if (1..ends.len()).any(|at| ends[..at].iter().any(|it| it.0 == ends[at].0)) {
-            return None;
-        }
-        let key = |arc: &ArcEntry| {
-            let places = arc.contributions().map(|by| {
-                let literal = by.placed as usize;
-                (ends[literal].0, by.at.span.start)
-            });
-            places.min().unwrap_or((u32::MAX, 0))
-        };
-        Some(vertex.arcs.iter().map(key).collect())
     }
 
     /// Whether a comprehension of the literal may have named fields ahead of it (O-4): what it brought
