@@ -122,7 +122,7 @@ impl Writer<'_> {
                 }
                 self.labelled = true;
             }
-            Entry::List | Entry::Struct => self.open(number, entry, *offset),
+            Entry::List | Entry::Struct => self.open(number, entry, *offset, place),
             Entry::End => {}
         }
     }
@@ -237,9 +237,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The beginning of a list or struct.
-    fn open(&mut self, number: usize, entry: &Entry, offset: u32) {
-        let place = self.spelling.lines.at(offset);
+    /// The beginning of a list or struct, which is at that line and column of the file.
+    fn open(&mut self, number: usize, entry: &Entry, offset: u32, place: (u32, u32)) {
         let list = matches!(entry, Entry::List);
         // What is said of the only value is no reason for braces.
         let bare = self.breaks == Breaks::Whole && self.remarks.is_alone(self.tree, number);

@@ -332,7 +332,7 @@ impl Network {
 }
 
 /// What is wrong with the name of a port by the rules of IANA's service names.
-pub(super) fn port_name_errors(name: &str) -> Vec<&'static str> {
+fn port_name_errors(name: &str) -> Vec<&'static str> {
     let mut wrong = Vec::new();
     if name.len() > 15 {
         wrong.push("must be no more than 15 characters");

@@ -6,6 +6,9 @@ use super::check::{Field, Found};
 use super::empty;
 use crate::status::FieldError;
 
+/// What is said of an object that was closed to changes.
+const IMMUTABLE: &str = "field is immutable when `immutable` is set";
+
 /// What is wrong with a ConfigMap, in place of an `old` one if there is one.
 pub(super) fn config_map(object: &Value, old: Option<&Value>, found: &mut Found) {
     for part in ["data", "binaryData"] {
@@ -32,17 +35,11 @@ pub(super) fn config_map(object: &Value, old: Option<&Value>, found: &mut Found)
     }
     if let Some(old) = old.filter(|old| old["immutable"] == json!(true)) {
         if object["immutable"] != json!(true) {
-            found.push(FieldError::forbidden(
-                "immutable",
-                "field is immutable when `immutable` is set",
-            ));
+            found.push(FieldError::forbidden("immutable", IMMUTABLE));
         }
         for part in ["data", "binaryData"] {
             if old[part] != object[part] {
-                found.push(FieldError::forbidden(
-                    part,
-                    "field is immutable when `immutable` is set",
-                ));
+                found.push(FieldError::forbidden(part, IMMUTABLE));
             }
         }
     }
@@ -59,7 +56,7 @@ pub(super) fn secret(object: &Value, old: Option<&Value>, found: &mut Found) {
             found.push(FieldError::invalid("type", &object["type"], "field is immutable"));
         }
         if old["immutable"] == json!(true) && old["data"] != object["data"] {
-            found.push(FieldError::forbidden("data", "field is immutable when `immutable` is set"));
+            found.push(FieldError::forbidden("data", IMMUTABLE));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::check::{Field, Found, port_name_errors};
-use super::{empty, network, one_of};
+use super::check::{Field, Found};
+use super::{empty, network};
 use crate::status::FieldError;
 
 /// What is wrong with a Service, whose spec is `field`, in place of an `old` one if there is one.
@@ -27,7 +27,7 @@ pub(super) fn service(object: &Value, field: &Field<'_>, old: Option<&Value>, fo
             ));
         }
     }
-    words(spec, found);
+    words(field, found);
     network::service(field, found);
     for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
         if many > 1 && port["name"].as_str().unwrap_or_default().is_empty() {
@@ -37,26 +37,14 @@ pub(super) fn service(object: &Value, field: &Field<'_>, old: Option<&Value>, fo
 }
 
 // Words and numbers out of a few.
-fn words(spec: &Value, found: &mut Found) {
-    const RANGE: &str = "must be between 1 and 65535, inclusive";
-    one_of(spec, "spec", "sessionAffinity", &["ClientIP", "None"], found);
-    one_of(spec, "spec", "type", &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"], found);
-    let in_range = |value: &Value| value.as_i64().is_none_or(|it| (1..=65535).contains(&it));
-    for (index, port) in spec["ports"].as_array().into_iter().flatten().enumerate() {
-        let at = format!("spec.ports[{index}]");
-        if !in_range(&port["port"]) {
-            found.push(FieldError::invalid(format!("{at}.port"), &port["port"], RANGE));
-        }
-        one_of(port, &at, "protocol", &["SCTP", "TCP", "UDP"], found);
-        let target = &port["targetPort"];
-        let wrong = match target.as_str() {
-            Some(name) => port_name_errors(name),
-            None if in_range(target) => Vec::new(),
-            None => vec![RANGE],
-        };
-        for why in wrong {
-            found.push(FieldError::invalid(format!("{at}.targetPort"), target, why));
-        }
+fn words(spec: &Field<'_>, found: &mut Found) {
+    spec.get("sessionAffinity").one_of(&["ClientIP", "None"], found);
+    let types = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+    spec.get("type").one_of(&types, found);
+    for port in spec.get("ports").items() {
+        port.get("port").between(1, 65535, found);
+        port.get("protocol").one_of(&["SCTP", "TCP", "UDP"], found);
+        port.get("targetPort").port(found);
     }
 }
 

@@ -3,15 +3,12 @@
 use serde_json::{Value, json};
 
 use super::cells::Parts;
+use super::format::reference;
 
 /// RoleBindings and ClusterRoleBindings.
 pub(super) fn binding(parts: Parts<'_>) -> Vec<Value> {
     let Parts { object, name, age, .. } = parts;
-    let role = format!(
-        "{}/{}",
-        object["roleRef"]["kind"].as_str().unwrap_or_default(),
-        object["roleRef"]["name"].as_str().unwrap_or_default()
-    );
+    let role = reference(&object["roleRef"]);
     let of = |kind: &str| {
         let all = object["subjects"]
             .as_array()

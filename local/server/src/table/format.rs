@@ -88,3 +88,19 @@ pub(super) fn text(value: &Value, otherwise: &str) -> Value {
 pub(super) fn count(value: &Value) -> i64 {
     value.as_i64().unwrap_or(0)
 }
+
+/// The first `most` of a row, and how many more there are.
+pub(super) fn first_of(all: &[impl AsRef<str>], most: usize, separator: &str) -> String {
+    let first: Vec<&str> = all.iter().take(most).map(AsRef::as_ref).collect();
+    let shown = first.join(separator);
+    match all.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} + {more} more..."),
+    }
+}
+
+/// What is referred to by its kind and name.
+pub(super) fn reference(to: &Value) -> String {
+    let part = |key: &str| to[key].as_str().unwrap_or_default();
+    format!("{}/{}", part("kind"), part("name"))
+}

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::cells::Parts;
-use super::format::{or_none, pairs, text};
+use super::format::{first_of, or_none, pairs, text};
 
 /// Services.
 pub(super) fn service(parts: Parts<'_>) -> Vec<Value> {
@@ -60,11 +60,7 @@ pub(super) fn ingress(parts: Parts<'_>) -> Vec<Value> {
         .flatten()
         .filter_map(|rule| rule["host"].as_str())
         .collect();
-    let shown = match hosts.len() {
-        0 => "*".to_owned(),
-        1..=3 => hosts.join(","),
-        many => format!("{} + {} more...", hosts.get(..3).unwrap_or_default().join(","), many - 3),
-    };
+    let shown = if hosts.is_empty() { "*".to_owned() } else { first_of(&hosts, 3, ",") };
     let ports =
         if spec["tls"].as_array().is_some_and(|tls| !tls.is_empty()) { "80, 443" } else { "80" };
     vec![
@@ -128,12 +124,7 @@ pub(super) fn endpoint_slice(parts: Parts<'_>) -> Vec<Value> {
 }
 
 fn some_of(all: &[String]) -> Value {
-    let shown = all.get(..all.len().min(3)).unwrap_or_default().join(",");
-    json!(match all.len() {
-        0 => "<unset>".to_owned(),
-        1..=3 => shown,
-        many => format!("{shown} + {} more...", many - 3),
-    })
+    json!(if all.is_empty() { "<unset>".to_owned() } else { first_of(all, 3, ",") })
 }
 
 fn addresses(status: &Value) -> String {

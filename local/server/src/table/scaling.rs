@@ -3,19 +3,14 @@
 use serde_json::{Value, json};
 
 use super::cells::Parts;
-use super::format::{count, or_none, text};
+use super::format::{count, first_of, or_none, reference, text};
 
 /// HorizontalPodAutoscalers.
 pub(super) fn autoscaler(parts: Parts<'_>) -> Vec<Value> {
     let Parts { spec, status, name, age, .. } = parts;
-    let reference = format!(
-        "{}/{}",
-        spec["scaleTargetRef"]["kind"].as_str().unwrap_or_default(),
-        spec["scaleTargetRef"]["name"].as_str().unwrap_or_default()
-    );
     vec![
         name,
-        json!(reference),
+        json!(reference(&spec["scaleTargetRef"])),
         or_none(metric_texts(spec)),
         text(&spec["minReplicas"], "<unset>"),
         json!(count(&spec["maxReplicas"])),
@@ -42,11 +37,7 @@ fn metric_texts(spec: &Value) -> String {
     let percent = spec["targetCPUUtilizationPercentage"].as_i64();
     let own = percent.map(|percent| format!("cpu: <unknown>/{percent}%"));
     let metrics: Vec<String> = metrics.into_iter().chain(own).collect();
-    let mut shown = metrics.get(..metrics.len().min(2)).unwrap_or_default().join(", ");
-    if metrics.len() > 2 {
-        shown = format!("{shown} + {} more...", metrics.len() - 2);
-    }
-    shown
+    first_of(&metrics, 2, ", ")
 }
 
 /// PodDisruptionBudgets.
