@@ -318,6 +318,7 @@ impl Evaluator {
             None => self.heap.way_around(conjunct.via, at),
         };
         let (value, refused) = self.reading_ahead(id, (at, via), |it| it.eval(expr, env));
+        self.note_led(expr, env, &value);
         // Words of a user's own stand alone.
         let words = |it: &FaultId| self.heap.faults[*it].is_of_user();
         let alone = matches!(&value, Value::Fault(own) if words(own));

@@ -207,12 +207,10 @@ pub fn json_addition(
             kind => Selector::Field { kind, name: name.into(), presence: Presence::Member },
         });
     }
-    let mut changed = (**program).clone();
     let fill = Fill { name: path, text, path: &selectors, scopes: None };
     let wrong =
         |all: Vec<LoadError>| all.into_iter().next().map_or_else(String::new, |it| it.message);
-    let expr = attach(&mut changed, fill).map_err(wrong)?;
-    *program = Arc::new(changed);
+    let expr = attach(Program::own(program), fill).map_err(wrong)?;
     Ok((String::new(), Addition::File(expr)))
 }
 

@@ -132,6 +132,8 @@ pub(crate) struct Evaluator {
     pub(crate) crowds: Map<VertexId, Crowd>,
     /// Who shares a vertex.
     pub(crate) sharers: Map<VertexId, Vec<VertexId>>,
+    /// What references into the results of calls gave.
+    pub(crate) led: Map<(ExprId, EnvId), Value>,
     pub(crate) definitions: Map<u32, u32>,
     /// How the literals with lets in them came: these go on from there (S-62).
     pub(crate) let_ways: Map<EnvId, (Cycle, u32)>,
@@ -274,6 +276,7 @@ impl Evaluator {
             chains: Set::default(),
             crowds: Map::default(),
             sharers: Map::default(),
+            led: Map::default(),
             definitions: Map::default(),
             let_ways: Map::default(),
             shallow: GroupSet::default(),

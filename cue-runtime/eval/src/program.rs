@@ -319,6 +319,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The program of one who changes it: that very one, but a copy where somebody else holds it too.
+    #[inline(never)]
+    pub fn own(program: &mut Arc<Program>) -> &mut Program {
+        Arc::make_mut(program)
+    }
+
     /// Whether a reference that is embedded at most once is all there is in a literal.
     pub(crate) fn is_one_embedding(&self, literal: &StructLiteral) -> bool {
         let refers = |literal: &StructLiteral| {

@@ -92,9 +92,9 @@ impl Evaluation {
         text: &str,
     ) -> Result<Addition, Vec<LoadError>> {
         let it = &mut self.evaluator;
-        // It grows in place, unless somebody else holds it too.
+        // So that it grows in place, unless somebody else holds it too.
         it.program = Arc::new(Program::empty());
-        let grown = Arc::make_mut(program);
+        let grown = Program::own(program);
         // What the evaluation has named has a label for good.
         grown.labels = std::mem::take(&mut it.labels);
         let added = compile_addition(grown, path, text);
@@ -202,6 +202,7 @@ impl Evaluator {
         self.heap.resets += 1;
         // Values without a place may have read them.
         self.anonymous.clear();
+        self.led.clear();
         self.lifted.clear();
         self.chains.clear();
         // What became another value has left its tasks behind.

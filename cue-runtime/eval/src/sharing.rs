@@ -292,7 +292,7 @@ impl Evaluator {
         }
         self.refers_at(expr)?;
         let outside = std::mem::replace(&mut self.place, id);
-        let value = self.eval(expr, env);
+        let value = self.led_to(expr, env);
         self.place = outside;
         Some(value)
     }
@@ -310,7 +310,27 @@ impl Evaluator {
         let Source::Expr(expr, env) = self.heap.get(id).conjuncts.first()?.source() else {
             return None;
         };
-        self.eval(expr, env).vertex()
+        self.led_to(expr, env).vertex()
+    }
+
+    /// What a reference gives, once more: what a call has made is not made again.
+    fn led_to(&mut self, expr: ExprId, env: EnvId) -> Value {
+        match self.led.get(&(expr, env)) {
+            Some(value) => value.clone(),
+            None => self.eval(expr, env),
+        }
+    }
+
+    /// Notes what a field has been given by a reference into what a call makes: `f(x).y`.
+    pub(crate) fn note_led(&mut self, expr: ExprId, env: EnvId, value: &Value) {
+        let mut base = expr;
+        while let Code::Select(operand, _) | Code::Index(operand, _) = self.program.code(base) {
+            base = *operand;
+        }
+        let calls = matches!(self.program.code(base), Code::Call(..) | Code::CallOf(..));
+        if base != expr && calls && !matches!(value, Value::Fault(_)) {
+            self.led.insert((expr, env), value.clone());
+        }
     }
 
     /// Whether `above` encloses `below` by way of fields that share what does: then sharing it would

@@ -333,7 +333,7 @@ impl Evaluator {
     }
 
     /// Whether an expression is a literal in which no name is looked up.
-    fn names_nothing(&self, expr: ExprId) -> bool {
+    pub(crate) fn names_nothing(&self, expr: ExprId) -> bool {
         let mut open = vec![expr];
         while let Some(expr) = open.pop() {
             match self.program.code(expr) {

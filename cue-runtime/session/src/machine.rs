@@ -270,7 +270,7 @@ impl Machine {
                 (String::new(), added.map_err(load_errors)?)
             }
             (Filling::Cue(text), None) => {
-                let program = Arc::make_mut(&mut state.program);
+                let program = Program::own(&mut state.program);
                 let added = evaluation::compile_addition(program, path, text);
                 (String::new(), added.map_err(load_errors)?)
             }

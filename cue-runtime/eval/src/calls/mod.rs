@@ -5,6 +5,7 @@ mod elements; // lists of them
 mod closing; // those of `close`
 mod checked; // texts held against a schema
 mod special; // functions that look at values
+mod sorting; // by a comparator
 mod value; // functions as values
 
 use crate::builtin::{

@@ -1,12 +1,11 @@
-//! Functions that look at values, not data; sorting by a comparator.
+//! Functions that look at values, not data.
 
 use super::Called;
 use crate::builtin::{CallError, Datum, Special, int_argument};
 use crate::compare;
-use crate::demand::{Concrete, Unmet};
 use crate::error::Kind;
-use crate::evaluator::{Evaluator, Value};
-use crate::heap::{ArcEntry, Conjunct, FaultId, Source, VertexId};
+use crate::evaluator::Evaluator;
+use crate::heap::{Conjunct, FaultId, Source, VertexId};
 use crate::program::{At, LabelKind, Presence};
 
 impl Evaluator {
@@ -147,72 +146,6 @@ impl Evaluator {
         !self.fails_for_good(both)
     }
 
-    /// Sorts by a comparator `{x: _, y: _, less: bool}`.
-    pub(super) fn sort(
-        &mut self,
-        special: Special,
-        all: &[Datum],
-        at: At,
-    ) -> Result<Result<Datum, CallError>, FaultId> {
-        let mut sorted: Vec<Datum> = match all.first() {
-            Some(Datum::List(items)) => items.iter().cloned().collect(),
-            // Of a validator.
-            Some(Datum::Live(raw)) => {
-                let elements = self.handled(*raw).map(|it| self.elements(it)).unwrap_or_default();
-                elements.into_iter().map(|it| Datum::Live(self.handle(it))).collect()
-            }
-            _ => return Ok(Ok(Datum::Null)),
-        };
-        let comparator = match all.get(1) {
-            Some(Datum::Live(raw)) => self.handled(*raw),
-            Some(datum) => Some(self.datum_vertex(datum.clone())),
-            None => None,
-        };
-        let Some(comparator) = comparator else { return Ok(Ok(Datum::list(sorted))) };
-        // What compares nothing finds everything sorted, and sorts nothing, not even an empty list.
-        let compares = self.unify(comparator);
-        let label = self.labels.intern(LabelKind::Regular, "less");
-        if self.heap.get(compares).fault.is_none() && self.heap.arc(compares, label).is_none() {
-            return match special {
-                Special::IsSorted => Ok(Ok(Datum::Bool(true))),
-                _ => Err(self.fail(Kind::Permanent, "field not found: less", At::default())),
-            };
-        }
-        // Insertion by halves: few comparisons, stable, and no panic on an inconsistent order.
-        let mut placed: Vec<Datum> = Vec::with_capacity(sorted.len());
-        for item in sorted.drain(..) {
-            if special == Special::IsSorted {
-                if let Some(last) = placed.last().cloned() {
-                    let sorted = match self.less(comparator, &item, &last, at) {
-                        Ok(less) => !less,
-                        Err(fault) if self.may_go_away(fault) => return Err(fault),
-                        Err(_) => false,
-                    };
-                    if !sorted {
-                        return Ok(Ok(Datum::Bool(false)));
-                    }
-                }
-                placed.push(item);
-                continue;
-            }
-            let (mut low, mut high) = (0, placed.len());
-            while low < high {
-                let middle = usize::midpoint(low, high);
-                let pivot = placed[middle].clone();
-                if self.less(comparator, &item, &pivot, at)? {
-                    high = middle;
-                } else {
-                    low = middle + 1;
-                }
-            }
-            placed.insert(low, item);
-        }
-        if special == Special::IsSorted {
-            return Ok(Ok(Datum::Bool(true)));
-        }
-        Ok(Ok(Datum::list(placed)))
-    }
-
     /// What comes of an error in what a function looks at: nothing resolves any more what a
     /// comparator cannot compare (cue-errors 1.10).
     pub(super) fn not_compared(
@@ -237,44 +170,8 @@ impl Evaluator {
     }
 
     /// Whether an error may go away, or says that nothing more is done.
-    fn may_go_away(&self, fault: FaultId) -> bool {
+    pub(super) fn may_go_away(&self, fault: FaultId) -> bool {
         let known = &self.heap.faults[fault];
         known.closes_at.is_some() || known.awaits.is_some() || known.kind == Kind::Budget
-    }
-
-    pub(super) fn less(
-        &mut self,
-        comparator: VertexId,
-        left: &Datum,
-        right: &Datum,
-        at: At,
-    ) -> Result<bool, FaultId> {
-        self.tick()?;
-        let id = self.heap.vertex(None, None);
-        let (left, right) = (self.live(left.clone()), self.live(right.clone()));
-        let operands = self.heap.vertex(None, None);
-        for (name, side) in [("x", left), ("y", right)] {
-            let label = self.labels.intern(LabelKind::Regular, name);
-            let child = self.heap.vertex(Some(operands), Some(label));
-            self.heap.get_mut(child).conjuncts.push(Conjunct::new(Source::Vertex(side)));
-            let vertex = self.heap.get_mut(operands);
-            vertex.arcs.push(ArcEntry::new(label, child, Presence::Member, at));
-        }
-        self.heap.get_mut(id).conjuncts.push(Conjunct::new(Source::Vertex(comparator)));
-        let id = self.unify(id);
-        for (name, side) in [("x", left), ("y", right)] {
-            let label = self.labels.intern(LabelKind::Regular, name);
-            if let Some(arc) = self.heap.arc(id, label).map(|it| it.vertex) {
-                self.add_conjunct(arc, Conjunct::new(Source::Vertex(side)));
-            }
-        }
-        let label = self.labels.intern(LabelKind::Regular, "less");
-        let value = self.select(Value::Vertex(id), label, None, None, at);
-        // Whatever is no error says no more than `false`.
-        match self.demand(value, at) {
-            Ok(Concrete::Datum(Datum::Bool(it))) => Ok(it),
-            Ok(_) | Err(Unmet::Open(_)) => Ok(false),
-            Err(Unmet::Fault(fault)) => Err(fault),
-        }
     }
 }
