@@ -20,6 +20,9 @@ const SIZE: usize = 16 << 20;
 /// From this length on whether there is a match at all is told sooner by the machine that goes all ways.
 const LONG: usize = 128;
 
+/// So many marks are wiped in less time than it takes to find a match.
+const FEW_MARKS: usize = 1 << 14;
+
 /// A compiled expression.
 pub(crate) struct Matcher {
     short: backtrack::BoundedBacktracker,
@@ -103,8 +106,13 @@ impl Matcher {
 
     fn search(&self, input: &Input<'_>, groups: &mut [Option<NonMaxUsize>]) -> bool {
         let kept = &mut *self.kept.borrow_mut();
-        let suffices = input.get_span().len() <= self.short.max_haystack_len();
-        if suffices && !(input.get_earliest() && input.haystack().len() > LONG) {
+        let (span, whole) = (input.get_span(), input.haystack().len());
+        let suffices = span.len() <= self.short.max_haystack_len();
+        // There is a mark for each state and byte of what is left. They are wiped for each search: where there are
+        // many matches, that is the square of the text.
+        let marks = span.len().saturating_mul(self.short.get_nfa().states().len());
+        let wipes = span.start > 0 && marks > FEW_MARKS;
+        if suffices && !wipes && !(input.get_earliest() && whole > LONG) {
             let cache = kept.short.get_or_insert_with(|| self.short.create_cache());
             if let Ok(found) = self.short.try_search_slots(cache, input, groups) {
                 return found.is_some();
