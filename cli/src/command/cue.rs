@@ -448,6 +448,7 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
     let mut target = None;
     if let Some(it) = output {
         let named = filetype::output(it.out.as_deref(), it.outfile.as_deref(), request.verb)?;
+        request.reading = named.reading;
         match named.encoding {
             Ok(encoding) => request.out = encoding,
             Err(text) => request.unwritten = Some(text),

@@ -157,6 +157,11 @@ impl Machine {
             }
             Call::Survey(path, how, effort) => self.survey(path, *how, *effort),
             Call::Patch { path, base, mode, form } => self.patch(path, base, *mode, *form),
+            Call::Schemas(path) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
+                Ok(Answer::Text(Some(it.schemas(id).map_err(diagnostics)?)))
+            }
             Call::Schema(path) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };

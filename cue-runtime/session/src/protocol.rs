@@ -453,6 +453,8 @@ pub enum Call {
     },
     /// OpenAPI v3 schema of the value, JSON.
     Schema(String),
+    /// The definitions in the value as OpenAPI schemas, one JSON object.
+    Schemas(String),
     /// Drop the session's values, and what was kept.
     End,
 }
@@ -470,7 +472,7 @@ pub enum Answer {
     Yes(bool),
     /// Kinds; `None` if there is nothing.
     Kinds(Option<Kinds>),
-    /// Json, JsonLenient, Yaml, Kept, Syntax, Patch, Schema; `None` if there is nothing.
+    /// Json, JsonLenient, Yaml, Kept, Syntax, Patch, Schema, Schemas; `None` if there is nothing.
     Text(Option<String>),
     /// Fields; `None` if there is no struct or list.
     Fields(Option<Vec<Field>>),

@@ -259,6 +259,12 @@ impl Session {
         expect_answer!(self.instance.call(&call)?, Action)
     }
 
+    /// The definitions in the value at `path` as OpenAPI schemas, 3.0.0, in one JSON object; `None` if there is no
+    /// value.
+    pub fn schemas(&mut self, path: &str) -> Result<Option<String>, Error> {
+        expect_answer!(self.instance.call(&Call::Schemas(path.into()))?, Text)
+    }
+
     /// The value as CUE text.
     pub fn syntax(&mut self, path: &str, style: SyntaxStyle) -> Result<Option<String>, Error> {
         expect_answer!(self.instance.call(&Call::Syntax(path.into(), style))?, Text)

@@ -10,7 +10,7 @@ use cue_syntax::Style;
 use cue_syntax::ast::Decl;
 
 use crate::data::{self, Encoding};
-use crate::filetype::is_name;
+use crate::filetype::{Reading, is_name};
 use crate::load::Load;
 use crate::output::{bytes, datum, told, with_bytes, yaml};
 use crate::place::{Context, Placement, Several};
@@ -90,6 +90,8 @@ pub struct Request {
     pub force: bool,
     /// Form of the output.
     pub out: Encoding,
+    /// What is written of values.
+    pub reading: Reading,
     /// Why nothing is written in the form that was asked for: told once everything is loaded.
     pub unwritten: Option<String>,
     /// `-c`
@@ -124,6 +126,7 @@ impl Request {
             package: None,
             force: false,
             out: verb.usual(),
+            reading: Reading::Plain,
             unwritten: None,
             concrete: Concrete::Usual,
             shown: Shown::default(),
@@ -135,7 +138,7 @@ impl Request {
         }
     }
 
-    fn html(&self) -> Html {
+    pub(crate) fn html(&self) -> Html {
         if self.escape { Html::Escaped } else { Html::Plain }
     }
 
@@ -274,6 +277,8 @@ impl Asked<'_> {
     fn is_strict(&self) -> bool {
         match self.request.concrete {
             Concrete::Must => true,
+            // Definitions are described, whatever stands beside them.
+            _ if self.request.reading == Reading::OpenApi => false,
             // Data that is checked always must be.
             Concrete::May => self.unit.checked,
             Concrete::Usual => match self.request.verb {
@@ -453,6 +458,8 @@ impl Asked<'_> {
         let text = if let Some(hidden) = labels.iter().position(|it| it.starts_with('#')) {
             // What a definition is put into is no data.
             without_value(labels.get(..hidden).unwrap_or_default(), request)?
+        } else if request.reading == Reading::OpenApi {
+            self.document(runtime, session, &path)?
         } else if request.out == Encoding::Cue {
             self.cue(session, (&path, of), style, &labels)?
         } else {

@@ -11,6 +11,8 @@ pub enum Reading {
     Plain,
     /// The same, unless the file says that it is a schema.
     Auto,
+    /// An OpenAPI document of their definitions is: only written.
+    OpenApi,
 }
 
 /// What may stand in a CUE file.
@@ -98,6 +100,9 @@ pub fn arguments(all: &[String]) -> Result<Arguments, Error> {
                     return Err(without_file(before));
                 }
                 scope = tags(name)?;
+                if scope.reading == Reading::OpenApi {
+                    return Err(missing("openapi"));
+                }
                 waiting = Some(name);
             }
             Some((name, file)) => {
@@ -126,6 +131,8 @@ pub struct Output {
     pub name: String,
     /// Form of its text, or why nothing is written in the form that was asked for: that is told once all is loaded.
     pub encoding: Result<Encoding, String>,
+    /// What is written of values.
+    pub reading: Reading,
 }
 
 /// The file that `--out` and `--outfile` name together, in the command's usual form where nothing says what it is.
@@ -149,17 +156,17 @@ pub fn output(out: Option<&str>, outfile: Option<&str>, verb: Verb) -> Result<Ou
         Some((_, "")) => return Err(refused(format!("empty file name in {whole:?}"))),
         Some((name, file)) => (output_tags(name, verb)?, file),
     };
+    let reading = scope.as_ref().map_or(Reading::Plain, |it| it.reading);
     let encoding = match (scope, missing_by_ending(file)) {
         (Ok(Scope { encoding: None, .. }), Some(what)) => Err(unwritten(what)),
         (Ok(scope), _) => Ok(kind(file, scope, verb.usual())?.encoding),
         (Err(text), _) => Err(text),
     };
-    Ok(Output { name: file.to_owned(), encoding })
+    Ok(Output { name: file.to_owned(), encoding, reading })
 }
 
 /// What the official command reads or writes and this one does not, by tag, and the endings of such files.
-const MISSING: [(&str, &[&str]); 8] = [
-    ("openapi", &[]),
+const MISSING: [(&str, &[&str]); 7] = [
     ("jsonschema", &[]),
     ("proto", &["proto"]),
     ("textproto", &["textproto", "textpb"]),
@@ -177,7 +184,7 @@ fn missing_by_ending(file: &str) -> Option<&'static str> {
 /// That nothing is written in a form.
 fn unwritten(what: &str) -> String {
     match what {
-        "openapi" | "jsonschema" => format!("{what} is not written by this command"),
+        "jsonschema" => format!("{what} is not written by this command"),
         "go" => unwritten("code"),
         _ => format!("unsupported encoding {what:?}"),
     }
@@ -222,17 +229,24 @@ fn tags(text: &str) -> Result<Scope, Error> {
                     return contradict();
                 }
             }
-            Some(Tag::Auto) => scope.reading = Reading::Auto,
+            Some(Tag::Reading(reading)) => {
+                if scope.reading != Reading::Plain && scope.reading != reading {
+                    return contradict();
+                }
+                scope.reading = reading;
+            }
+            Some(Tag::Missing(_)) if scope.reading == Reading::OpenApi => return contradict(),
             Some(Tag::Missing(what)) => return Err(missing(what)),
             None => return Err(refused(format!("unknown filetype {name}"))),
         }
     }
     match (scope.encoding, scope.form) {
         (Some(Encoding::Text | Encoding::Binary), Some(Form::Schema | Form::Graph)) => contradict(),
-        (Some(Encoding::Text | Encoding::Binary), None) if scope.reading == Reading::Auto => {
+        (Some(Encoding::Text | Encoding::Binary), None) if scope.reading != Reading::Plain => {
             contradict()
         }
-        (None, _) if scope.reading == Reading::Auto => {
+        (_, Some(Form::Data)) if scope.reading == Reading::OpenApi => contradict(),
+        (None, _) if scope.reading != Reading::Plain => {
             Ok(Scope { encoding: Some(Encoding::Json), ..scope })
         }
         _ => Ok(scope),
@@ -271,7 +285,9 @@ fn output_tags(text: &str, verb: Verb) -> Result<Result<Scope, String>, Error> {
     if scope.reading == Reading::Auto {
         return Ok(Err("unsupported interpretation \"auto\"".into()));
     }
-    let cue = scope.form.filter(|_| scope.encoding == Some(Encoding::Cue));
+    let cue = scope
+        .form
+        .filter(|_| scope.encoding == Some(Encoding::Cue) && scope.reading == Reading::Plain);
     let refused = cue.is_some_and(|it| !is_written(it, verb));
     Ok(if refused { Err("no encoding specified".into()) } else { Ok(scope) })
 }
@@ -285,7 +301,7 @@ fn is_bool(text: &str) -> bool {
 enum Tag {
     Encoding(Encoding),
     Form(Form),
-    Auto,
+    Reading(Reading),
     /// What the official command has and this one has not.
     Missing(&'static str),
 }
@@ -302,7 +318,8 @@ fn known(tag: &str) -> Option<Tag> {
         "schema" => Tag::Form(Form::Schema),
         "graph" => Tag::Form(Form::Graph),
         "data" | "dag" => Tag::Form(Form::Data),
-        "auto" => Tag::Auto,
+        "auto" => Tag::Reading(Reading::Auto),
+        "openapi" => Tag::Reading(Reading::OpenApi),
         other => Tag::Missing(MISSING.iter().find(|it| it.0 == other)?.0),
     })
 }

@@ -1,4 +1,4 @@
-//! `openapi.MarshalSchema`: the definitions of a struct as an OpenAPI document.
+//! `openapi.MarshalSchema`, and the command's `--out openapi`: the definitions of a struct as an OpenAPI document.
 //!
 //! ~~~text
 //! vertex ─parts─▶ references and values of its own ─schema─▶ Said ─fields─▶ data, printed as JSON
@@ -15,11 +15,13 @@ pub mod words; // types and comments
 use std::sync::Arc;
 
 use crate::builtin::{CallError, Datum};
+use crate::calls::kind_of;
 use crate::encode::json::{self, Layout};
 use crate::error::Fault;
+use crate::evaluation::{Diagnostic, Evaluation};
 use crate::evaluator::Evaluator;
 use crate::heap::{FaultId, VertexId};
-use crate::program::{LabelKind, Presence};
+use crate::program::{At, LabelKind, Presence};
 
 /// Which OpenAPI.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,9 +109,27 @@ impl Evaluator {
                 }
             },
         };
+        let schemas = self.schemas(schema, known, references)?;
+        self.refuse_fields_beside(schema)?;
+        let whole = Datum::fields(vec![
+            ("openapi".into(), Datum::String(version)),
+            ("info".into(), info),
+            ("paths".into(), Datum::fields(Vec::new())),
+            ("components".into(), Datum::fields(vec![("schemas".into(), Datum::fields(schemas))])),
+        ]);
+        Ok(Datum::text(json::encode(&whole, Layout::Compact)))
+    }
+
+    /// The definitions in a value, each as a schema.
+    fn schemas(
+        &mut self,
+        schema: VertexId,
+        version: Version,
+        references: References,
+    ) -> Result<Vec<(Arc<str>, Datum)>, CallError> {
         let mut document = Document {
             it: self,
-            version: known,
+            version,
             references,
             schemas: Vec::new(),
             named: Vec::new(),
@@ -120,13 +140,22 @@ impl Evaluator {
         document.definitions(schema)?;
         let mut schemas = document.schemas;
         cue_sort::by(&mut schemas, |left, right| left.0.cmp(&right.0));
-        let whole = Datum::fields(vec![
-            ("openapi".into(), Datum::String(version)),
-            ("info".into(), info),
-            ("paths".into(), Datum::fields(Vec::new())),
-            ("components".into(), Datum::fields(vec![("schemas".into(), Datum::fields(schemas))])),
-        ]);
-        Ok(Datum::text(json::encode(&whole, Layout::Compact)))
+        Ok(schemas)
+    }
+
+    /// Only definitions have a place in a document.
+    fn refuse_fields_beside(&mut self, schema: VertexId) -> Result<(), CallError> {
+        let id = self.unify(schema);
+        let id = self.default_of(id).unwrap_or(id);
+        for arc in self.ordered(id) {
+            let named = self.labels.kind(arc.label) == LabelKind::Regular;
+            if named && arc.presence != Presence::Optional {
+                let name = self.labels.name(arc.label);
+                let message = format!("openapi: unsupported top-level field {name:?}");
+                return Err(CallError::permanent(message));
+            }
+        }
+        Ok(())
     }
 
     /// A regular field, defaults taken.
@@ -138,24 +167,41 @@ impl Evaluator {
     }
 }
 
+impl Evaluation {
+    /// The definitions in a value as OpenAPI schemas, 3.0.0, in one JSON object.
+    ///
+    /// # Errors
+    /// What none describes.
+    pub fn schemas(&mut self, id: VertexId) -> Result<String, Vec<Diagnostic>> {
+        match self.evaluator.schemas(id, Version::Three, References::Kept) {
+            Ok(schemas) => Ok(json::encode(&Datum::fields(schemas), Layout::Compact)),
+            Err(error) => {
+                let it = &mut self.evaluator;
+                let fault = it.fail(kind_of(&error), error.message, At::default());
+                Err(self.diagnostic(fault))
+            }
+        }
+    }
+}
+
 impl Document<'_> {
     fn definitions(&mut self, schema: VertexId) -> Result<(), CallError> {
         let id = self.it.unify(schema);
         let id = self.it.default_of(id).unwrap_or(id);
+        let mut described = Vec::new();
         for arc in self.it.ordered(id) {
-            let name = self.it.labels.name(arc.label);
-            match (self.it.labels.kind(arc.label), arc.presence) {
-                (LabelKind::Definition, Presence::Member) => self.define(arc.vertex, &arc)?,
-                (LabelKind::Regular, Presence::Member | Presence::Required) => {
-                    let message = format!("openapi: unsupported top-level field {name:?}");
-                    return Err(CallError::permanent(message));
-                }
-                _ => {}
+            let is_definition = self.it.labels.kind(arc.label) == LabelKind::Definition;
+            if is_definition && arc.presence == Presence::Member {
+                self.define(arc.vertex, &arc)?;
+                described.push(arc.vertex);
             }
         }
         let mut at = 0;
         while let Some((name, target)) = self.named.get(at).cloned() {
             at += 1;
+            if target.is_some_and(|it| described.contains(&it)) {
+                continue;
+            }
             let schema = match target {
                 Some(target) => {
                     let vertex = self.it.heap.get(target);
