@@ -188,18 +188,16 @@ impl Document<'_> {
     fn definitions(&mut self, schema: VertexId) -> Result<(), CallError> {
         let id = self.it.unify(schema);
         let id = self.it.default_of(id).unwrap_or(id);
-        let mut described = Vec::new();
         for arc in self.it.ordered(id) {
             let is_definition = self.it.labels.kind(arc.label) == LabelKind::Definition;
             if is_definition && arc.presence == Presence::Member {
                 self.define(arc.vertex, &arc)?;
-                described.push(arc.vertex);
             }
         }
         let mut at = 0;
         while let Some((name, target)) = self.named.get(at).cloned() {
             at += 1;
-            if target.is_some_and(|it| described.contains(&it)) {
+            if self.schemas.iter().any(|it| *it.0 == *name) {
                 continue;
             }
             let schema = match target {
