@@ -65,14 +65,19 @@ impl Document<'_> {
             return Ok(Said::named(only));
         }
         let mut said = self.begun(kinds);
+        let mut deprecated = false;
         let notes = arc.map_or(&[][..], |it| it.notes());
         let notes = notes.iter().map(|it| &self.it.program.notes[*it as usize]);
         let notes: Vec<_> = notes
+            .inspect(|it| deprecated |= it.attributes.iter().any(is_deprecated))
             .map(|it| (it.lines().map(str::to_owned).collect::<Vec<_>>(), &*it.breaks))
             .collect();
         let text = description(notes.iter().map(|it| (&*it.0, it.1)));
         if !text.is_empty() {
             said.once("description", Datum::text(text));
+        }
+        if deprecated {
+            said.once("deprecated", Datum::Bool(true));
         }
         names.iter().for_each(|it| said.refer(it));
         let kept = !names.is_empty() || kinds.meets(Kinds::STRUCT);
@@ -433,4 +438,9 @@ impl Document<'_> {
             Err(_) => {}
         }
     }
+}
+
+/// Whether an attribute says so: `@protobuf(5,deprecated)`.
+fn is_deprecated((name, body): &(String, String)) -> bool {
+    name == "protobuf" && body.split(',').skip(1).any(|it| it.trim() == "deprecated")
 }

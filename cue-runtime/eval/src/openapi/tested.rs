@@ -50,6 +50,10 @@ impl Limits {
     }
 }
 
+/// Layouts of package time that are formats.
+const LAYOUTS: [(&str, &str); 2] =
+    [("2006-01-02", "date"), ("2006-01-02T15:04:05.999999999Z07:00", "date-time")];
+
 impl Document<'_> {
     /// Bounds and validators.
     pub(super) fn tests(&mut self, id: VertexId, said: &mut Said) {
@@ -144,6 +148,12 @@ impl Document<'_> {
             }
             ("time", "Time") => {
                 said.once("format", Datum::text("date-time"));
+                return;
+            }
+            ("time", "Format") => {
+                let Some(Datum::String(layout)) = limit else { return };
+                let known = LAYOUTS.iter().find(|it| it.0 == &**layout);
+                known.into_iter().for_each(|it| said.once("format", Datum::text(it.1)));
                 return;
             }
             _ => return,

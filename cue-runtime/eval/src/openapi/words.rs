@@ -16,8 +16,7 @@ pub fn description<'a>(comments: impl IntoIterator<Item = (&'a [String], &'a [u3
             out.push('\n');
         }
     }
-    out.truncate(out.trim_end().len());
-    out
+    out.trim().to_owned()
 }
 
 /// The `type` of values of some kinds; `None` if there is not one for all.
