@@ -76,7 +76,10 @@ impl Evaluator {
             };
         }
         let mut comparator = Comparator { whole, x, y, less, computed: None };
-        comparator.computed = self.computed(compares, &comparator, at);
+        // Nothing is asked of an element that is not compared.
+        if elements.len() > 1 {
+            comparator.computed = self.computed(compares, &comparator, at);
+        }
         let items: Vec<Item> = elements.into_iter().map(|it| self.item(it, &comparator)).collect();
         if special == Special::IsSorted {
             return Ok(Ok(Datum::Bool(self.is_sorted(&items, &comparator, at)?)));

@@ -9,9 +9,12 @@ use crate::openapi::{DEPTH, Document, References, wrong};
 use crate::program::{At, Code, LabelKind, Presence};
 
 impl Document<'_> {
-    /// A definition and those within it.
+    /// A definition and those within it. What is called `#x_value` is described only where something refers to it.
     pub(super) fn define(&mut self, id: VertexId, arc: &ArcEntry) -> Result<(), CallError> {
         let name = self.it.labels.name(arc.label);
+        if name.ends_with("_value") {
+            return Ok(());
+        }
         let name = name.trim_start_matches('#').into();
         self.trail.push(name);
         let schema = self.describe(id, Some(arc))?.into_datum();
