@@ -3,7 +3,7 @@
 use crate::data::Encoding;
 use crate::{Error, Verb};
 
-/// What is done with a file's values.
+/// What is done with a file's values: read, or written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
     /// They are what they are.
@@ -11,7 +11,7 @@ pub enum Reading {
     Plain,
     /// The same, unless the file says that it is a schema.
     Auto,
-    /// An OpenAPI document of their definitions is: only written.
+    /// Their definitions are, as an OpenAPI document; nothing is read so.
     OpenApi,
 }
 
