@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use cue_eval::LabelKind;
 use cue_eval::builtin::Datum;
-use cue_eval::encode::{json, line_column};
+use cue_eval::encode::line_column;
 use cue_eval::evaluation::{parse_json, print_json, split_path};
 use cue_session::{
     Diagnostic, Field, FieldSelection, Kind, Presence, Profile, Program, ProgramSpec, Runtime,
     Session, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
-use cue_syntax::ast::{Decl, ExprKind, Label};
+use cue_syntax::ast::{Decl, ExprKind};
 
 use crate::data::{self, Encoding};
 use crate::evaluate::{Asked, BUDGET};
@@ -35,19 +35,15 @@ impl Asked<'_> {
             ("paths".into(), Datum::fields(Vec::new())),
             ("components".into(), Datum::fields(vec![("schemas".into(), schemas)])),
         ]);
-        let text = print_json(&document);
-        match self.request.out {
-            Encoding::Json => Ok((json::indented(&text, self.request.html()) + "\n").into_bytes()),
-            Encoding::Cue => {
-                let sources = vec![Source::new("openapi", text)];
-                let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::V017 };
-                let mut session = runtime.start(&Program::new(spec), Vec::new(), BUDGET)?;
-                let text = session.syntax("", SyntaxStyle::Exported)?.ok_or_else(none)?;
-                Ok(format::text("-", &text, Style::Value)?.into_bytes())
-            }
-            out => data::write(out, &document, self.request.html(), path)
-                .map_err(|it| Error::Diagnostics(vec![*it])),
+        if self.request.out == Encoding::Cue {
+            let sources = vec![Source::new("openapi", print_json(&document))];
+            let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::V017 };
+            let mut session = runtime.start(&Program::new(spec), Vec::new(), BUDGET)?;
+            let text = session.syntax("", SyntaxStyle::Exported)?.ok_or_else(none)?;
+            return Ok(format::text("-", &text, Style::Value)?.into_bytes());
         }
+        data::write(self.request.out, &document, self.request.html(), path)
+            .map_err(|it| Error::Diagnostics(vec![*it]))
     }
 
     /// What the document says of itself: `info`, and `$version`. An attribute, `@openapi(info)`, makes another field one
@@ -113,14 +109,9 @@ fn declared(decls: &[Decl], names: &[String]) -> Option<u32> {
     let (first, rest) = names.split_first()?;
     decls.iter().find_map(|it| {
         let Decl::Field(field) = it else { return None };
-        let (name, start) = match &field.label {
-            Label::Ident(label) => (&label.name, field.label_span.start),
-            Label::String(label, span) => (label, span.start),
-            _ => return None,
-        };
         match &field.value.kind {
-            _ if **name != **first => None,
-            _ if rest.is_empty() => Some(start),
+            _ if field.label.name() != Some(first) => None,
+            _ if rest.is_empty() => Some(field.label_span.start),
             ExprKind::Struct(decls) => declared(decls, rest),
             _ => None,
         }
@@ -151,8 +142,8 @@ fn entries(session: &mut Session, info: &Field) -> Result<Option<Vec<(Arc<str>, 
     let mut entries = Vec::new();
     let fields = session.fields(&info.path, FieldSelection::Regular)?.unwrap_or_default();
     for field in fields {
-        let datum = match (field.label.as_str(), text_of(session, &field.path)?) {
-            ("title" | "version", text) => text.map_or(Datum::Null, Datum::text),
+        let datum = match field.label.as_str() {
+            "title" | "version" => text_of(session, &field.path)?.map_or(Datum::Null, Datum::text),
             _ => datum(session, &field.path)?,
         };
         entries.push((field.label.into(), datum));
