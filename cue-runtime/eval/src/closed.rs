@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::groups::{FEW_COUNTED, Groups, Order};
+use crate::groups::{FEW_COUNTED, Groups, Membership, Order};
 use crate::heap::{COUNTS, Closed, Closing, Conjunct, FaultId, Rest, Source, State, VertexId};
 use crate::longer::LENGTHS;
 use crate::program::{At, Code, Label, LabelKind, Presence};
@@ -165,7 +165,7 @@ impl Evaluator {
         let arc = &self.heap.get(id).arcs[index];
         let (field, named) = (arc.vertex, arc.groups.clone());
         let itself = self.is_itself(field).then(|| self.definitions_around(id));
-        let order = named.order();
+        let member = Membership::new(&named, &self.joined);
         // Of definitions within definitions there are as many as these are deep: both are gone through once.
         let mut rest = &named[..];
         closing.iter().copied().find(|group| {
@@ -173,29 +173,34 @@ impl Evaluator {
             if itself.as_ref().is_some_and(|around| !around.contains(group)) {
                 return true;
             }
-            let names = if order == Order::Sorted {
+            let names = if member.order == Order::Sorted {
                 let before = rest.iter().take_while(|it| *it < group).count();
                 rest = &rest[before..];
                 rest.first() == Some(group)
             } else {
                 named.contains(group)
             };
-            !names && !self.allows(id, index, *group, order)
+            !names && !self.allows(id, index, *group, &member)
         })
     }
 
     /// Whether a group names a field or has a pattern for it, or stands beside `...`: that takes
-    /// any field but of what is embedded with the group (C-13). `order` is that of the field's.
-    pub(crate) fn allows(&mut self, id: VertexId, index: usize, group: u32, order: Order) -> bool {
-        let vertex = self.heap.get(id);
-        let arc = &vertex.arcs[index];
-        let label = arc.label;
-        if self.has_place(id, &arc.groups, group, order) {
+    /// any field but of what is embedded with the group (C-13). `member` is the field's.
+    pub(crate) fn allows(
+        &mut self,
+        id: VertexId,
+        index: usize,
+        group: u32,
+        member: &Membership<'_>,
+    ) -> bool {
+        if self.has_place(id, member, group) {
             return true;
         }
-        let patterns = vertex.patterns.clone();
+        let vertex = self.heap.get(id);
+        let (label, patterns) = (vertex.arcs[index].label, vertex.patterns.clone());
         patterns.iter().any(|it| {
-            self.counts_for(&it.groups, group, Order::Unknown) && self.pattern_matches(it, label)
+            let member = Membership::new(&it.groups, &self.joined);
+            self.counts_for(&member, group) && self.pattern_matches(it, label)
         })
     }
 
@@ -344,26 +349,24 @@ impl Evaluator {
         closing.holds() && self.closes(closing.group) && !self.of_parent(id, closing.group)
     }
 
-    /// Whether a group has a place for a field with these marks, but by a pattern.
-    pub(crate) fn has_place(&self, id: VertexId, marks: &Groups, group: u32, order: Order) -> bool {
-        self.counts_for(marks, group, order) || self.opened_beside(id, group, marks)
+    /// Whether a group has a place for a field, but by a pattern.
+    pub(crate) fn has_place(&self, id: VertexId, member: &Membership<'_>, group: u32) -> bool {
+        self.counts_for(member, group) || self.opened_beside(id, group, member.groups)
     }
 
-    /// Whether what has these marks is vouched for in a group: by the group itself, or because it
-    /// stands beside what the group closes.
-    pub(crate) fn counts_for(&self, marks: &Groups, group: u32, order: Order) -> bool {
-        marks.has(group, order)
-            || self.joined.get(&group).is_some_and(|it| it.iter().any(|it| marks.has(*it, order)))
-            || self.is_embedded_beside(marks, group)
+    /// Whether something is vouched for in a group: by the group itself, or because it stands beside what the group
+    /// closes.
+    pub(crate) fn counts_for(&self, member: &Membership<'_>, group: u32) -> bool {
+        member.counts_for(group, &self.joined) || self.is_embedded_beside(member.groups, group)
     }
 
-    /// Whether what has these marks is part of another embedding in the scope of the one that a group is of.
-    fn is_embedded_beside(&self, marks: &Groups, group: u32) -> bool {
+    /// Whether what is in these groups is part of another embedding in the scope of the one that a group is of.
+    fn is_embedded_beside(&self, groups: &Groups, group: u32) -> bool {
         let Some(own) = self.apart.get(&group) else { return false };
         // What comes by that embedding is not beside it, whatever that stands in.
-        let Some(embedding) = own.first().filter(|it| !marks.contains(it)) else { return false };
+        let Some(embedding) = own.first().filter(|it| !groups.contains(it)) else { return false };
         let Some(scope) = self.embedding_scopes.get(embedding) else { return false };
-        let mut others = marks.iter().filter(|it| !own.contains(it));
+        let mut others = groups.iter().filter(|it| !own.contains(it));
         others.any(|it| self.embedding_scopes.get(it) == Some(scope))
     }
 
@@ -408,7 +411,7 @@ impl Evaluator {
     /// Whether `...` stands beside an embedding that a group is of, and what has these marks is not
     /// in that embedding.
     fn opened_beside(&self, id: VertexId, group: u32, field: &Groups) -> bool {
-        let Some(marks) = self.joined.get(&group) else { return false };
+        let Some(marks) = self.joined.get(group) else { return false };
         let outside =
             |mark: &u32| self.homes.get(mark).is_none_or(|literal| !field.contains(literal));
         let closing = &self.heap.get(id).closing;

@@ -10,7 +10,7 @@ use crate::budget::{Budget, MOST_NESTED, TOO_DEEP};
 use crate::builtin::{Allowance, Datum};
 use crate::crowds::Crowd;
 use crate::error::Kind;
-use crate::groups::{GroupSet, Lines};
+use crate::groups::{GroupSet, Joined, Lines};
 use crate::heap::{Conjunct, Cycle, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
 use crate::operators::Logic;
@@ -112,7 +112,7 @@ pub(crate) struct Evaluator {
     /// Groups of definitions within themselves (C-21).
     pub(crate) lines: Lines,
     /// Groups that close in an embedding, and the marks of what they say nothing of.
-    pub(crate) joined: Map<u32, Vec<u32>>,
+    pub(crate) joined: Joined,
     /// Literals that are embedded, and what embeds them: that closes as they do.
     pub(crate) within: Map<u32, u32>,
     /// Groups of literals that embed something; whether they came by a reference.
@@ -266,7 +266,7 @@ impl Evaluator {
             embedded: Map::default(),
             lines: Lines::default(),
             literals: Map::default(),
-            joined: Map::default(),
+            joined: Joined::default(),
             within: Map::default(),
             listed: Map::default(),
             subscribers: Map::default(),

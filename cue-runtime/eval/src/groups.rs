@@ -289,6 +289,54 @@ impl GroupSet {
     }
 }
 
+/// Groups that close in an embedding, and the marks of what they say nothing of.
+#[derive(Default)]
+pub(crate) struct Joined {
+    marks: Map<u32, Groups>,
+    /// All that are a mark of some group.
+    known: GroupSet,
+}
+
+impl Joined {
+    /// The marks of a group, in order.
+    pub(crate) fn get(&self, group: u32) -> Option<&Groups> {
+        self.marks.get(&group)
+    }
+
+    /// More marks of a group.
+    pub(crate) fn extend(&mut self, group: u32, marks: &Groups) {
+        for mark in marks {
+            self.known.insert(*mark);
+        }
+        self.marks.entry(group).or_default().join(marks);
+    }
+}
+
+/// Groups that something belongs to, as closing values are held against it: of embeddings within embeddings there are
+/// as many of both as these are deep.
+pub(crate) struct Membership<'a> {
+    pub(crate) groups: &'a Groups,
+    pub(crate) order: Order,
+    /// Those that are marks of others.
+    marks: SmallVec<[u32; 4]>,
+}
+
+impl<'a> Membership<'a> {
+    pub(crate) fn new(groups: &'a Groups, joined: &Joined) -> Self {
+        let marks = groups.iter().copied().filter(|it| joined.known.contains(it)).collect();
+        Self { groups, order: groups.order(), marks }
+    }
+
+    /// Whether it is in a group, or stands beside what that closes.
+    pub(crate) fn counts_for(&self, group: u32, joined: &Joined) -> bool {
+        self.groups.has(group, self.order)
+            || !self.marks.is_empty()
+                && joined
+                    .get(group)
+                    .is_some_and(|marks| self.marks.iter().any(|it| marks.has(*it, Order::Sorted)))
+    }
+}
+
 /// Groups within each other, as definitions are that name themselves: in lines, of which each group is within
 /// the one before.
 #[derive(Default)]

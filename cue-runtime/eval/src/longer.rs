@@ -2,7 +2,7 @@
 //! something in it (cue-errors 1.3).
 
 use crate::evaluator::Evaluator;
-use crate::groups::Order;
+use crate::groups::Membership;
 use crate::heap::{State, VertexId};
 use crate::program::{LabelKind, Presence};
 
@@ -45,8 +45,11 @@ impl Evaluator {
     /// Whether what a group closes says something of an element, be it by what follows its elements.
     fn has_element(&mut self, id: VertexId, index: usize, group: u32) -> bool {
         let rest = &self.heap.get(id).rest;
-        rest.iter().any(|it| it.first <= index && it.groups.contains(&group))
-            || self.allows(id, index, group, Order::Unknown)
+        if rest.iter().any(|it| it.first <= index && it.groups.contains(&group)) {
+            return true;
+        }
+        let groups = self.heap.get(id).arcs[index].groups.clone();
+        self.allows(id, index, group, &Membership::new(&groups, &self.joined))
     }
 
     /// Whether a list is longer than what closes it.

@@ -517,7 +517,7 @@ impl Evaluator {
         }
         let conjuncts = &self.heap.get(target).conjuncts;
         groups.retain(|mark| {
-            let says = |it: &u32| self.joined.get(it).is_some_and(|it| it.contains(mark));
+            let says = |it: &u32| self.joined.get(*it).is_some_and(|it| it.contains(mark));
             !self.marks.contains(mark) || conjuncts.iter().any(|it| it.groups.iter().any(says))
         });
     }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::disjunction::Tried;
 use crate::evaluator::Evaluator;
+use crate::groups::Membership;
 use crate::heap::{
     ArcEntry, Closed, Closing, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Source, VertexId,
 };
@@ -210,8 +211,8 @@ impl Evaluator {
             }
             part_of.push(match closing {
                 Some(all) => {
-                    let order = conjunct.groups.order();
-                    let counts = |it: &u32| self.counts_for(&conjunct.groups, *it, order);
+                    let member = Membership::new(&conjunct.groups, &self.joined);
+                    let counts = |it: &u32| self.counts_for(&member, *it);
                     PartOf::Closing(all.iter().copied().filter(counts).collect())
                 }
                 None => {
@@ -274,14 +275,14 @@ impl Evaluator {
         }
         let may_name = |group: u32| {
             let mut sources = left.iter().flat_map(|it| &it.sources);
-            sources.any(|it| self.counts_for(&it.groups, group, it.groups.order()))
+            sources.any(|it| self.counts_for(&Membership::new(&it.groups, &self.joined), group))
         };
         let holds = |it: &&Closing| self.closes_here(id, it) && !may_name(it.group);
         let closing: SmallVec<[u32; 4]> =
             vertex.closing.iter().filter(holds).map(|it| it.group).collect();
         let refused = |arc: &ArcEntry| {
-            let order = arc.groups.order();
-            closing.iter().any(|it| !self.has_place(id, &arc.groups, *it, order))
+            let member = Membership::new(&arc.groups, &self.joined);
+            closing.iter().any(|it| !self.has_place(id, &member, *it))
         };
         !closing.is_empty()
             && vertex.arcs.iter().any(|it| self.is_there_for_good(it) && refused(it))

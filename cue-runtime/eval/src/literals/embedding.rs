@@ -76,9 +76,8 @@ impl Evaluator {
             // What else the outermost literal says of the field stands beside it.
             if let (Some(scope), None) = (conjunct.scope(), taken.close_as) {
                 let within = self.within_scope(scope.get());
-                let marks = self.joined.entry(group).or_default();
-                if !marks.contains(&within) {
-                    marks.extend([scope.get(), within]);
+                if !self.joined.get(group).is_some_and(|it| it.contains(&within)) {
+                    self.joined.extend(group, &[scope.get(), within].into_iter().collect());
                 }
             }
             taken.close_as = Some(group);
@@ -224,30 +223,29 @@ impl Evaluator {
         }
         let within = self.heap.new_group();
         self.scopes.insert(scope, within);
-        self.joined.entry(scope).or_default().push(within);
+        self.joined.extend(scope, &[within].into_iter().collect());
         within
     }
 
     /// A group says nothing of what stands beside the embedding it is in, nor beside those around.
     pub(crate) fn exempt(&mut self, group: u32, beside: u32) {
-        let mut marks = self.joined.remove(&group).unwrap_or_default();
+        let known = self.joined.get(group).cloned().unwrap_or_default();
+        let mut marks = Groups::new();
+        // Who stands around is older: none is met twice on the way.
         let mut next = Some(beside).filter(|it| *it != 0);
-        while let Some(mark) = next {
-            if marks.contains(&mark) {
-                break;
-            }
+        while let Some(mark) = next.filter(|it| !known.contains(it)) {
             marks.push(mark);
             if let Some(embedding) = self.embeddings.get(&mark) {
                 self.apart.entry(group).or_default().push(*embedding);
             }
             next = match self.other_rounds(mark) {
                 Some((others, around)) => {
-                    marks.extend(others);
+                    others.for_each(|it| marks.push(it));
                     Some(around).filter(|it| *it != 0)
                 }
                 None => self.around.get(&mark).copied(),
             };
         }
-        self.joined.insert(group, marks);
+        self.joined.extend(group, &marks);
     }
 }
