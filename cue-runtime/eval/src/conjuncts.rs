@@ -29,7 +29,7 @@ impl Evaluator {
             Source::Data(_) | Source::Vertex(_) => false,
         };
         if computed {
-            work.later.push_back(conjunct);
+            work.put_off(conjunct);
         } else if conjunct.late {
             work.late.push_back(conjunct);
         } else {
@@ -60,13 +60,19 @@ impl Evaluator {
                 if work.brings_group(&conjunct.groups) {
                     met = !new && work.seen.place((expr, env)).is_some();
                 } else if !new {
-                    let mut compared = 0;
-                    for groups in work.seen.of((expr, env)).take(MOST_COMPARED) {
+                    let (mut compared, mut once_more) = (0, false);
+                    for (groups, standing) in work.seen.of((expr, env)).take(MOST_COMPARED) {
                         met = true;
                         compared += groups.len();
                         if groups.includes(&conjunct.groups) {
                             return;
                         }
+                        once_more |= *standing == conjunct.standing();
+                    }
+                    // There are as many ways through diamonds of embeddings as 2 to their depth, of few groups.
+                    let before = work.seen.of((expr, env)).take(MOST_COMPARED).map(|it| &it.0);
+                    if once_more && conjunct.groups.is_covered(before) {
+                        return;
                     }
                     // What comes anew in each round has to come to an end.
                     if compared > FEW_COMPARED {
@@ -79,10 +85,10 @@ impl Evaluator {
                 if met && !self.program.code(expr).has_fields() {
                     return;
                 }
-                if !work.seen.last().is_some_and(|it| it.is(&conjunct.groups)) {
+                if !work.seen.last().is_some_and(|it| it.0.is(&conjunct.groups)) {
                     work.met_groups += conjunct.groups.counted();
                 }
-                work.seen.push((expr, env), conjunct.groups.clone());
+                work.seen.push((expr, env), (conjunct.groups.clone(), conjunct.standing()));
                 self.take_expr(id, expr, env, conjunct, work);
             }
         }
@@ -143,12 +149,12 @@ impl Evaluator {
                 self.take_now(id, conjunct, work);
             }
             Code::Unify(left, right) => {
-                for side in [right, left] {
-                    work.conjuncts.push(Conjunct {
-                        source: Source::Expr(side, env).into(),
-                        ..conjunct.clone()
-                    });
-                }
+                let mut sides = [right, left].map(|it| Conjunct {
+                    source: Source::Expr(it, env).into(),
+                    ..conjunct.clone()
+                });
+                self.set_apart(&mut sides);
+                work.conjuncts.extend(sides);
             }
             Code::Disjoin(alternatives) => {
                 if let Some(pick) = self.pick(id, expr) {
@@ -243,7 +249,7 @@ impl Evaluator {
             outer => {
                 let group = self.heap.new_group();
                 self.close_calls.insert(group);
-                self.exempt(group, conjunct.beside);
+                self.exempt(group, self.embedding_of(conjunct.beside));
                 if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
                     self.reclosing.insert(group, *again);
                 } else if let Some(outer) = outer {

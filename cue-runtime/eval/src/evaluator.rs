@@ -93,6 +93,9 @@ pub(crate) struct Evaluator {
     pub(crate) marks: GroupSet,
     /// Marks of embeddings inside of others, and the marks of these.
     pub(crate) around: Map<u32, u32>,
+    /// Marks of operands of embedded conjunctions, by what these stand beside; and the marks of the embeddings.
+    pub(crate) operands: Map<(ExprId, u32), u32>,
+    pub(crate) operand_of: Map<u32, u32>,
     /// Groups of files that embed something.
     pub(crate) of_files: GroupSet,
     /// Literals that embed something, and the groups of what fields in them embed.
@@ -256,6 +259,8 @@ impl Evaluator {
             besides: Map::default(),
             marks: GroupSet::default(),
             around: Map::default(),
+            operands: Map::default(),
+            operand_of: Map::default(),
             of_files: GroupSet::default(),
             scopes: Map::default(),
             embeddings: Map::default(),

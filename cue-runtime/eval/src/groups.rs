@@ -134,6 +134,19 @@ impl Groups {
         true
     }
 
+    /// Whether others have all of it, taken together.
+    pub(crate) fn is_covered<'a>(&self, others: impl Iterator<Item = &'a Self>) -> bool {
+        let mut left = self.clone();
+        for other in others {
+            let order = other.order();
+            left.retain(|it| !other.has(*it, order));
+            if left.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The same of a large set alone, as those are that structs have which embed by the thousand: each is counted with
     /// what has it.
     pub(crate) fn counted(&self) -> usize {
@@ -234,6 +247,10 @@ impl Known {
         groups.settle();
         let sum = groups.iter().map(|it| u64::from(*it)).sum();
         Self { groups, sum }
+    }
+
+    pub(crate) fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     /// Whether it has all of the others.

@@ -21,7 +21,7 @@ mod scalar;
 
 pub(crate) use self::arc::{ArcEntry, Contribution};
 pub(crate) use self::conjunct::{
-    By, Came, Conjunct, Cycle, DataId, Lineage, Narrowed, Placed, Source, Way, kept,
+    By, Came, Conjunct, Cycle, DataId, Lineage, Narrowed, Placed, Source, Standing, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
 pub(crate) use self::scalar::{Found, Scalar, ScalarId, Scalars};

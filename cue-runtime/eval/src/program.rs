@@ -325,22 +325,12 @@ impl Program {
         Arc::make_mut(program)
     }
 
-    /// Whether a reference that is embedded at most once is all there is in a literal.
-    pub(crate) fn is_one_embedding(&self, literal: &StructLiteral) -> bool {
-        let refers = |literal: &StructLiteral| {
-            literal.only_embedded().is_some_and(|it| self.code(it).is_reference())
-        };
-        let embeds = |body: ExprId| match self.code(body) {
-            Code::Struct(it) => refers(&self.structs[*it as usize]),
-            _ => false,
-        };
-        match literal.declarations.as_slice() {
-            [Declaration::Comprehension(it)] => {
-                let code = &self.comprehensions[*it as usize];
-                let guards = code.clauses.iter().all(|it| matches!(it, ClauseCode::If(_)));
-                guards && embeds(code.body) && code.otherwise.is_none_or(embeds)
-            }
-            _ => refers(literal),
+    /// Whether what an expression stands for may have a literal that embeds something.
+    pub(crate) fn may_embed(&self, expr: ExprId) -> bool {
+        match self.code(expr) {
+            Code::Struct(literal) => self.structs[*literal as usize].has_embeds,
+            Code::Top | Code::Type(..) | Code::Scalar(_) | Code::Bound(..) | Code::List(_) => false,
+            _ => true,
         }
     }
 

@@ -60,13 +60,24 @@ impl Evaluator {
         if many > FEW_COUNTED && self.tick_for(many as u64 / 64).is_err() {
             return;
         }
-        let groups = Known::new(&conjunct.groups);
-        let mut seen = work.seen_vertices.of((target, opened));
-        if target == id || !new && seen.any(|it| it.includes(&groups)) {
+        let (groups, standing) = (Known::new(&conjunct.groups), conjunct.standing());
+        if target == id {
             return;
         }
-        drop(seen);
-        work.seen_vertices.push((target, opened), groups);
+        if !new {
+            let mut once_more = false;
+            for before in work.seen_vertices.of((target, opened)) {
+                if before.0.includes(&groups) {
+                    return;
+                }
+                once_more |= before.1 == standing;
+            }
+            let mut before = work.seen_vertices.of((target, opened)).map(|it| it.0.groups());
+            if once_more && groups.groups().is_covered(&mut before) {
+                return;
+            }
+        }
+        work.seen_vertices.push((target, opened), (groups, standing));
         // What a parent's comprehensions add belongs to the target too.
         if let Some(parent) = self.heap.get(target).parent {
             if self.heap.get(parent).state == State::New {
@@ -379,6 +390,7 @@ impl Evaluator {
         }
         // What patterns say of it comes after what is written (S-23).
         cue_sort::by(&mut conjuncts, |it, other| it.late.cmp(&other.late));
+        let first = work.conjuncts.len();
         for inner in conjuncts.into_iter().rev() {
             if let Err(spent) = self.tick() {
                 self.heap.get_mut(id).fault = Some(spent);
@@ -387,6 +399,7 @@ impl Evaluator {
             let derived = self.derived(id, target, conjunct, reach, inner);
             work.conjuncts.push(derived);
         }
+        self.set_apart(&mut work.conjuncts[first..]);
     }
 
     /// The groups of the definitions which a vertex is in, and `COUNTS` if there are any.
@@ -433,6 +446,7 @@ impl Evaluator {
         self.leave_marks(target, &mut inner.groups);
         let closed = inner.groups.iter().any(|it| self.closing.contains(it));
         let mut groups = conjunct.groups.clone();
+        let beside = self.embedding_of(conjunct.beside);
         match conjunct.closes_as() {
             Some(group) if self.opened.contains(&group) => {
                 inner.was_closed = inner.was_closed.max(self.closed_by(inner.groups.iter()));
@@ -461,7 +475,7 @@ impl Evaluator {
                 if conjunct.beside != 0 && !self.close_calls.contains(&group) {
                     for group in &inner.groups {
                         if self.closing.contains(group) {
-                            groups.push(self.embedded_group(*group, conjunct.beside));
+                            groups.push(self.embedded_group(*group, beside));
                         }
                     }
                 }
@@ -471,7 +485,7 @@ impl Evaluator {
             None if conjunct.beside != 0 => {
                 for group in &inner.groups {
                     groups.push(match self.closing.contains(group) {
-                        true => self.embedded_group(*group, conjunct.beside),
+                        true => self.embedded_group(*group, beside),
                         false => *group,
                     });
                 }

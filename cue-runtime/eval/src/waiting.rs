@@ -399,7 +399,7 @@ impl Evaluator {
             return;
         }
         if let Source::Expr(expr, env) = conjunct.source() {
-            work.seen.forget((expr, env), |groups| *groups == conjunct.groups);
+            work.seen.forget((expr, env), |it| it.0 == conjunct.groups);
         }
         work.held.push((conjunct.clone(), fault));
     }

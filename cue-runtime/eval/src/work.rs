@@ -7,7 +7,7 @@ use cue_map::Map;
 
 use crate::groups::{Groups, Known};
 use crate::heap::{
-    CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, Pattern, VertexId,
+    CONJUNCT_BYTES, Conjunct, Disjunction, EnvId, FaultId, Lineage, Pattern, Standing, VertexId,
 };
 use crate::met::Met;
 use crate::program::{At, ExprId, Presence, Program};
@@ -19,6 +19,9 @@ const MET_BYTES: usize = 72;
 
 /// What is counted for a field without a label yet.
 const COMPUTED_BYTES: usize = 128;
+
+/// Among as many that wait one is looked for that comes once more.
+const FEW_NEAR: usize = 16;
 
 /// A comprehension that has not yielded yet.
 pub(crate) struct Pending {
@@ -67,7 +70,7 @@ pub(crate) struct Work {
     pub(crate) late: VecDeque<Conjunct>,
     /// References and what has to be computed: after what is written (S-23).
     pub(crate) later: VecDeque<Conjunct>,
-    pub(crate) seen: Met<(ExprId, EnvId), Groups>,
+    pub(crate) seen: Met<(ExprId, EnvId), (Groups, Standing)>,
     /// The newest environments in `seen` and in `inner`: what is newer has not been met.
     pub(crate) newest_seen: Option<EnvId>,
     pub(crate) newest_inner: Option<EnvId>,
@@ -76,7 +79,7 @@ pub(crate) struct Work {
     /// The newest group of a conjunct that was met: a newer one has not been.
     pub(crate) newest_group: u32,
     /// Vertices that were taken, and in which `x...`; for which closing values.
-    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), Known>,
+    pub(crate) seen_vertices: Met<(VertexId, Option<u32>), (Known, Standing)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
     /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
@@ -189,6 +192,17 @@ impl Work {
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
         (*newest_group, *firings, *met_groups) = (0, 0, 0);
         (*encloses, *repeats) = (false, false);
+    }
+
+    /// What is computed waits for its turn. Of what is embedded several ways one waits for all: through diamonds of
+    /// embeddings there are as many as 2 to their depth.
+    pub(crate) fn put_off(&mut self, conjunct: Conjunct) {
+        let near = if conjunct.beside == 0 { 0 } else { FEW_NEAR };
+        let mut near = self.later.iter_mut().rev().take(near);
+        match near.find(|it| it.is_once_more(&conjunct)) {
+            Some(waiting) => drop(waiting.groups.join(&conjunct.groups)),
+            None => self.later.push_back(conjunct),
+        }
     }
 
     /// Whether one of the groups is newer than all that were met; notes them.

@@ -594,3 +594,48 @@ fn elements_that_are_what_they_stand_in_end_in_the_second_round() {
         all.iter().filter_map(|it| it.strip_suffix(": structural cycle")).collect();
     assert_eq!(ends, ["#B.d.0.d.0", "#B.d.0.d.1", "#B.d.1.d.0", "#B.d.1.d.1"]);
 }
+
+#[test]
+fn ways_through_diamonds_of_embeddings_are_not_gone_one_by_one() {
+    let diamonds = |levels: usize, embed: &dyn Fn(usize) -> String| {
+        let mut text = "#A0: {x: 1}\nA0: {x: 1}\n".to_owned();
+        for at in 1..=levels {
+            let _ = writeln!(text, "{}", embed(at));
+        }
+        text
+    };
+    let twice = |at: usize| format!("A{at}: {{A{0}, A{0}, y{at}: 1}}", at - 1);
+    let closed = |at: usize| format!("#A{at}: {{#A{0}, #A{0}, y{at}: 1}}", at - 1);
+    let by_two = |at: usize| {
+        format!(
+            "B{at}: {{A{0}, b{at}: 1}}\nC{at}: {{A{0}, c{at}: 1}}\nA{at}: {{B{at}, C{at}, a{at}: 1}}",
+            at - 1
+        )
+    };
+    let guarded = |at: usize| format!("A{at}: {{A{0}, if x > 0 {{A{0}}}, x: _}}", at - 1);
+    // A diamond more would double the work.
+    for (path, ticks, embed) in [
+        ("A30", 20_000, &twice as &dyn Fn(usize) -> String),
+        ("#A30", 8_000, &closed),
+        ("A30", 80_000, &by_two),
+        ("A30", 500_000, &guarded),
+    ] {
+        let got = value(&diamonds(30, embed), path, ticks);
+        assert!(got.contains("\"x\":1"), "{path}: {got}");
+    }
+}
+
+#[test]
+fn embeddings_within_embeddings_are_held_against_each_other_once() {
+    let chain = |links: usize| {
+        let mut text = "#A0: {a0: 1}\n".to_owned();
+        for at in 1..=links {
+            let _ = writeln!(text, "#A{at}: {{#A{0}, a{at}: 1}}", at - 1);
+        }
+        text
+    };
+    for (links, ticks) in [(60, 10_000), (120, 40_000)] {
+        let got = value(&chain(links), &format!("#A{links}"), ticks);
+        assert!(got.contains("\"a0\":1"), "{got}");
+    }
+}

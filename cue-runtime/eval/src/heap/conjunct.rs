@@ -23,7 +23,7 @@ pub(crate) enum Source {
 pub(crate) struct DataId(pub(super) NonZeroU32);
 
 /// The same in two words.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packed {
     what: NonZeroU32,
     /// The environment, or what else it is.
@@ -108,6 +108,14 @@ pub(crate) struct Conjunct {
     pub(crate) beside: u32,
     /// Of data: where it stands (see `spots`), 0 for nowhere. Of anything else its scope, 0 for none.
     pub(crate) spot: u32,
+}
+
+/// Where something stands among what embeds: all but its groups by which closing values tell one arrival of it from another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    close_as: Option<NonZeroU32>,
+    beside: u32,
+    scope: Option<NonZeroU32>,
 }
 
 /// An execution of a comprehension that is not one of the value itself, but of what it stands in.
@@ -244,6 +252,19 @@ impl Conjunct {
             beside: 0,
             spot: 0,
         }
+    }
+
+    /// Whether it differs from another one in nothing but its groups and the way it came.
+    pub(crate) fn is_once_more(&self, other: &Self) -> bool {
+        self.source == other.source
+            && self.standing() == other.standing()
+            && (self.by_reference, self.firing, self.cycle, self.was_closed)
+                == (other.by_reference, other.firing, other.cycle, other.was_closed)
+    }
+
+    /// Where it stands among what embeds.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { close_as: self.close_as, beside: self.beside, scope: self.scope() }
     }
 
     /// Of a field: the group of the outermost literal around that embeds something (C-12).

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::Taken;
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{EnvId, Source, VertexId};
+use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{Code, Declaration, ExprId};
 use crate::work::Work;
 
@@ -23,12 +23,10 @@ impl Evaluator {
         work: &mut Work,
     ) {
         let (code, conjunct, id) = (taken.code, taken.conjunct, taken.id);
-        // Inside of an embedded conjunction a literal opens what it embeds for itself only; and what `close` is called
-        // with is closed by what it embeds as it is by itself, with all that is in it.
-        let joins = taken.close_as.is_some_and(|it| {
-            let joined = conjunct.beside != 0 || self.close_calls.contains(&it);
-            joined && !self.opened.contains(&it)
-        });
+        // What `close` is called with is closed by what it embeds as it is by itself, with all that is in it.
+        let joins = taken
+            .close_as
+            .is_some_and(|it| self.close_calls.contains(&it) && !self.opened.contains(&it));
         // The files of a package are one literal.
         let file = taken.at.span.end == 0;
         let place = match file {
@@ -52,12 +50,7 @@ impl Evaluator {
             true => self.beside_files(id, taken.literal, env, &mut taken.groups),
             false => None,
         };
-        // What is nothing but something embedded is that: it closes as what is embedded does.
-        let bare = taken.close_as.is_none()
-            && conjunct.scope().is_none()
-            && !file
-            && self.program.is_one_embedding(code);
-        let embeds = (code.has_embeds || shared.is_some()) && !bare;
+        let embeds = code.has_embeds || shared.is_some();
         if embeds && (taken.close_as.is_none() || joins) && !code.explicit {
             let known = &mut work.inner.at_mut(place).1;
             let group = match known.or(shared) {
@@ -67,7 +60,7 @@ impl Evaluator {
             *known = Some(group);
             if let Some(outer) = taken.close_as.filter(|it| joins && *it != group) {
                 self.within.insert(group, outer);
-                self.exempt(group, conjunct.beside);
+                self.exempt(group, self.embedding_of(conjunct.beside));
             }
             self.literals.insert(group, u32::from(conjunct.by_reference));
             if !code.takes_in && shared.is_none() {
@@ -87,7 +80,7 @@ impl Evaluator {
             }
         }
         taken.from.inner_scope = conjunct.scope().or_else(|| self.scope_in(taken));
-        if code.explicit || !code.has_embeds || bare {
+        if code.explicit || !code.has_embeds {
             return;
         }
         for declaration in &code.declarations {
@@ -98,7 +91,16 @@ impl Evaluator {
             };
             let mark = self.beside(embed, taken.home, around);
             taken.groups.push(mark);
-            self.homes.extend(taken.close_as.map(|it| (mark, it)));
+            // Who comes by what is around it has no group of that literal alone.
+            match taken.close_as {
+                Some(own) if taken.close_as != conjunct.closes_as() => {
+                    self.homes.insert(mark, own);
+                }
+                Some(around) => {
+                    self.homes.entry(mark).or_insert(around);
+                }
+                None => {}
+            }
         }
     }
 
@@ -148,6 +150,46 @@ impl Evaluator {
             self.around.insert(mark, around);
         }
         mark
+    }
+
+    /// Operands of an embedded conjunction must agree with what is an operand itself, not with what a literal among them
+    /// embeds, or one that is referred to: that is open for all the outermost literal has (C-13). So each stands beside
+    /// what the literals of the others embed.
+    pub(crate) fn set_apart(&mut self, operands: &mut [Conjunct]) {
+        let count = if operands.len() > 1 { operands.len() } else { 0 };
+        for at in 0..count {
+            let Conjunct { beside, close_as, .. } = operands[at];
+            let Source::Expr(expr, _) = operands[at].source() else { continue };
+            if beside == 0 || close_as.is_none() || !self.program.may_embed(expr) {
+                continue;
+            }
+            let mark = self.operand_mark(expr, beside);
+            operands[at].beside = mark;
+            for (other, operand) in operands.iter_mut().enumerate() {
+                if other != at {
+                    operand.groups.push(mark);
+                }
+            }
+        }
+    }
+
+    /// The mark of what stands beside an operand of a conjunction that is embedded, or that is such an operand.
+    fn operand_mark(&mut self, operand: ExprId, beside: u32) -> u32 {
+        if let Some(mark) = self.operands.get(&(operand, beside)) {
+            return *mark;
+        }
+        let mark = self.heap.new_group();
+        let embedding = self.embedding_of(beside);
+        self.operands.insert((operand, beside), mark);
+        self.operand_of.insert(mark, embedding);
+        self.marks.insert(mark);
+        self.around.insert(mark, beside);
+        mark
+    }
+
+    /// The mark of an embedding, of which `beside` may be that of an operand.
+    pub(crate) fn embedding_of(&self, beside: u32) -> u32 {
+        self.operand_of.get(&beside).copied().unwrap_or(beside)
     }
 
     /// The marks of what other files of a package embed; gives the group that all files share if one
