@@ -247,9 +247,18 @@ impl Evaluator {
         let group = match conjunct.closes_as() {
             Some(group) if self.opened.contains(&group) => group,
             outer => {
-                let group = self.heap.new_group();
-                self.close_calls.insert(group);
-                self.exempt(group, self.embedding_of(conjunct.beside));
+                // The same call closes once, for whomever it comes.
+                let call = (argument, env, conjunct.beside);
+                let group = match work.close_calls.place(call) {
+                    Some(known) => *work.close_calls.at_mut(known),
+                    None => {
+                        let group = self.heap.new_group();
+                        work.close_calls.push(call, group);
+                        self.close_calls.insert(group);
+                        self.exempt(group, self.embedding_of(conjunct.beside));
+                        group
+                    }
+                };
                 if let Some(again) = outer.and_then(|it| self.reclosing.get(&it)) {
                     self.reclosing.insert(group, *again);
                 } else if let Some(outer) = outer {

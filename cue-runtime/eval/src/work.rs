@@ -82,6 +82,8 @@ pub(crate) struct Work {
     pub(crate) seen_vertices: Met<(VertexId, Option<u32>), (Known, Standing)>,
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
+    /// The groups of calls to `close`, by the argument and what they stand beside.
+    pub(crate) close_calls: Met<(ExprId, EnvId, u32), u32>,
     /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
     /// in `inner`.
     pub(crate) rounds: Map<(u32, EnvId), (EnvId, usize)>,
@@ -145,6 +147,7 @@ impl Work {
             newest_group,
             seen_vertices,
             inner,
+            close_calls,
             rounds,
             around_bodies,
             aliased,
@@ -183,6 +186,7 @@ impl Work {
         seen.clear();
         seen_vertices.clear();
         inner.clear();
+        close_calls.clear();
         aliased.clear();
         waiting.clear();
         held.clear();

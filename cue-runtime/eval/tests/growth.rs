@@ -613,12 +613,14 @@ fn ways_through_diamonds_of_embeddings_are_not_gone_one_by_one() {
         )
     };
     let guarded = |at: usize| format!("A{at}: {{A{0}, if x > 0 {{A{0}}}, x: _}}", at - 1);
+    let called = |at: usize| format!("A{at}: close(A{0}) & A{0}", at - 1);
     // A diamond more would double the work.
     for (path, ticks, embed) in [
         ("A30", 20_000, &twice as &dyn Fn(usize) -> String),
         ("#A30", 8_000, &closed),
         ("A30", 80_000, &by_two),
         ("A30", 500_000, &guarded),
+        ("A30", 400_000, &called),
     ] {
         let got = value(&diamonds(30, embed), path, ticks);
         assert!(got.contains("\"x\":1"), "{path}: {got}");
