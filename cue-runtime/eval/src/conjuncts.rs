@@ -249,11 +249,11 @@ impl Evaluator {
             outer => {
                 // The same call closes once, for whomever it comes.
                 let call = (argument, env, conjunct.beside);
-                let group = match work.close_calls.place(call) {
-                    Some(known) => *work.close_calls.at_mut(known),
+                let group = match work.calls_to_close.place(call) {
+                    Some(known) => *work.calls_to_close.at_mut(known),
                     None => {
                         let group = self.heap.new_group();
-                        work.close_calls.push(call, group);
+                        work.calls_to_close.push(call, group);
                         self.close_calls.insert(group);
                         self.exempt(group, self.embedding_of(conjunct.beside));
                         group

@@ -72,8 +72,8 @@ impl Evaluator {
                 }
                 once_more |= before.1 == standing;
             }
-            let mut before = work.seen_vertices.of((target, opened)).map(|it| it.0.groups());
-            if once_more && groups.groups().is_covered(&mut before) {
+            let before = work.seen_vertices.of((target, opened)).map(|it| it.0.groups());
+            if once_more && groups.groups().is_covered(before) {
                 return;
             }
         }
@@ -472,7 +472,7 @@ impl Evaluator {
                 }
                 // Closing values in one embedding must agree with each other, not with what is
                 // beside it (C-12, C-13).
-                if conjunct.beside != 0 && !self.close_calls.contains(&group) {
+                if beside != 0 && !self.close_calls.contains(&group) {
                     for group in &inner.groups {
                         if self.closing.contains(group) {
                             groups.push(self.embedded_group(*group, beside));
@@ -482,7 +482,7 @@ impl Evaluator {
             }
             Some(_) if inner.groups.contains(&COUNTS) => groups.add(COUNTS),
             Some(_) => {}
-            None if conjunct.beside != 0 => {
+            None if beside != 0 => {
                 for group in &inner.groups {
                     groups.push(match self.closing.contains(group) {
                         true => self.embedded_group(*group, beside),

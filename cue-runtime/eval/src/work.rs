@@ -83,7 +83,7 @@ pub(crate) struct Work {
     /// The environment and the embedding group of a literal that came in; it comes again for other closing values.
     pub(crate) inner: Met<(u32, EnvId), (EnvId, Option<u32>)>,
     /// The groups of calls to `close`, by the argument and what they stand beside.
-    pub(crate) close_calls: Met<(ExprId, EnvId, u32), u32>,
+    pub(crate) calls_to_close: Met<(ExprId, EnvId, u32), u32>,
     /// Bodies of loops that embed, by what is around all of their rounds: the environment of the first, and its place
     /// in `inner`.
     pub(crate) rounds: Map<(u32, EnvId), (EnvId, usize)>,
@@ -147,7 +147,7 @@ impl Work {
             newest_group,
             seen_vertices,
             inner,
-            close_calls,
+            calls_to_close,
             rounds,
             around_bodies,
             aliased,
@@ -186,7 +186,7 @@ impl Work {
         seen.clear();
         seen_vertices.clear();
         inner.clear();
-        close_calls.clear();
+        calls_to_close.clear();
         aliased.clear();
         waiting.clear();
         held.clear();

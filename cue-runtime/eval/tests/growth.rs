@@ -641,3 +641,17 @@ fn embeddings_within_embeddings_are_held_against_each_other_once() {
         assert!(got.contains("\"a0\":1"), "{got}");
     }
 }
+
+#[test]
+fn operands_of_a_long_conjunction_are_not_set_apart_from_each_other() {
+    let operands = 400;
+    let mut text = "#D: {r: 1}\n".to_owned();
+    for at in 0..operands {
+        let _ = writeln!(text, "b{at}: {{#D, k{at}: 1}}");
+    }
+    let all: Vec<String> = (0..operands).map(|at| format!("b{at}")).collect();
+    let _ = writeln!(text, "out: {{{}}}", all.join(" & "));
+    // Each refuses what all others have.
+    let all = wrong(&text, 40_000);
+    assert!(all.iter().all(|it| it.contains("field not allowed")), "{:?}", all.first());
+}

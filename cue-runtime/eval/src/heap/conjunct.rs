@@ -258,8 +258,9 @@ impl Conjunct {
     pub(crate) fn is_once_more(&self, other: &Self) -> bool {
         self.source == other.source
             && self.standing() == other.standing()
-            && (self.by_reference, self.firing, self.cycle, self.was_closed)
-                == (other.by_reference, other.firing, other.cycle, other.was_closed)
+            && (self.by_reference, self.late, self.firing)
+                == (other.by_reference, other.late, other.firing)
+            && (self.cycle, self.was_closed) == (other.cycle, other.was_closed)
     }
 
     /// Where it stands among what embeds.

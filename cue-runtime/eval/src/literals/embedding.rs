@@ -9,6 +9,9 @@ use crate::heap::{Conjunct, EnvId, Source, VertexId};
 use crate::program::{Code, Declaration, ExprId};
 use crate::work::Work;
 
+/// Operands of one conjunction that are set apart: each is in a group for each of the others.
+const MOST_APART: usize = 16;
+
 /// Literals within each other that are gone through for the outermost.
 const MOST_WITHIN: usize = 32;
 
@@ -156,11 +159,14 @@ impl Evaluator {
     /// embeds, or one that is referred to: that is open for all the outermost literal has (C-13). So each stands beside
     /// what the literals of the others embed.
     pub(crate) fn set_apart(&mut self, operands: &mut [Conjunct]) {
-        let count = if operands.len() > 1 { operands.len() } else { 0 };
-        for at in 0..count {
+        if operands.len() < 2 || operands.len() > MOST_APART {
+            return;
+        }
+        for at in 0..operands.len() {
             let Conjunct { beside, close_as, .. } = operands[at];
             let Source::Expr(expr, _) = operands[at].source() else { continue };
-            if beside == 0 || close_as.is_none() || !self.program.may_embed(expr) {
+            let apart = beside != 0 && close_as.is_some() && self.program.may_embed(expr);
+            if !apart || self.operands_around(beside) > MOST_APART {
                 continue;
             }
             let mark = self.operand_mark(expr, beside);
@@ -185,6 +191,13 @@ impl Evaluator {
         self.marks.insert(mark);
         self.around.insert(mark, beside);
         mark
+    }
+
+    /// How many conjunctions what has this mark is an operand of, each of which is one of the next.
+    fn operands_around(&self, beside: u32) -> usize {
+        let operand = |it: &u32| self.operand_of.contains_key(it);
+        let around = |it: &u32| self.around.get(it).copied().filter(operand);
+        std::iter::successors(Some(beside).filter(operand), around).take(MOST_APART + 1).count()
     }
 
     /// The mark of an embedding, of which `beside` may be that of an operand.
