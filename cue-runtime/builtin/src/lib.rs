@@ -43,6 +43,7 @@ mod csv;
 mod toml;
 mod openapi;
 mod html;
+mod unicode; // categories and scripts
 mod tabwriter;
 mod template;
 mod printf; // directives of Go's fmt

@@ -4,6 +4,7 @@
 //! named groups as plain ones (names may repeat in Go), `{` without a count as a character.
 
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use cue_map::Map;
@@ -371,7 +372,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// `\pN`, `\p{Greek}`, in the syntax of `regex-syntax`.
+    /// `\pN`, `\p{Greek}`, as the characters that are in it.
     fn unicode_class(&mut self) -> Result<String, Refused> {
         let rest = self.rest();
         let body = &rest[2..];
@@ -390,11 +391,17 @@ impl Translator<'_> {
             None => (false, name),
         };
         let negative = text.starts_with("\\P") != inverted;
-        let known = !name.is_empty() && !name.contains(['=', ':', '!']);
-        let class = format!("\\{}{{{name}}}", if negative { 'P' } else { 'p' });
-        if !known || regex_syntax::parse(&class).is_err() {
-            return Err((RANGE, text));
+        let Some(ranges) = crate::unicode::class(name) else { return Err((RANGE, text)) };
+        let mut class = String::from(if negative { "[^" } else { "[" });
+        for (from, to) in ranges {
+            // What is half a character is no text.
+            let from = if matches!(from, 0xd800..=0xdfff) { 0xe000 } else { from };
+            let to = if matches!(to, 0xd800..=0xdfff) { 0xd7ff } else { to };
+            if from <= to {
+                let _ = write!(class, "\\x{{{from:x}}}-\\x{{{to:x}}}");
+            }
         }
+        class.push_str(if class.ends_with(['[', '^']) { "a&&b]" } else { "]" });
         self.at += text.len();
         Ok(class)
     }

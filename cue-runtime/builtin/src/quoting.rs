@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::sync::OnceLock;
 
+use crate::unicode::categories;
+
 /// Which characters stay as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plain {
@@ -12,18 +14,6 @@ pub(crate) enum Plain {
     Ascii,
     /// Those of Go's `IsGraphic`.
     Graphic,
-}
-
-fn ranges(cell: &'static OnceLock<Vec<(u32, u32)>>, pattern: &str) -> &'static [(u32, u32)] {
-    cell.get_or_init(|| {
-        let Ok(hir) = regex_syntax::parse(pattern) else { return Vec::new() };
-        match hir.kind() {
-            regex_syntax::hir::HirKind::Class(regex_syntax::hir::Class::Unicode(class)) => {
-                class.iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
-            }
-            _ => Vec::new(),
-        }
-    })
 }
 
 fn contains(ranges: &[(u32, u32)], rune: u32) -> bool {
@@ -37,14 +27,14 @@ pub(crate) fn is_print(rune: u32) -> bool {
     match rune {
         0x20..=0x7e => true,
         0..=0xa0 => false,
-        _ => contains(ranges(&PRINT, r"[\p{L}\p{M}\p{N}\p{P}\p{S}]"), rune),
+        _ => contains(PRINT.get_or_init(|| categories(&["L", "M", "N", "P", "S"])), rune),
     }
 }
 
 /// Go's `unicode.IsGraphic`: printable, or a space of Unicode.
 pub(crate) fn is_graphic(rune: u32) -> bool {
     static SPACE: OnceLock<Vec<(u32, u32)>> = OnceLock::new();
-    is_print(rune) || contains(ranges(&SPACE, r"[\p{Zs}]"), rune)
+    is_print(rune) || contains(SPACE.get_or_init(|| categories(&["Zs"])), rune)
 }
 
 /// Go's quoting with `quote` around.

@@ -163,8 +163,8 @@ impl Evaluator {
                     return;
                 }
                 let marks: Vec<bool> = alternatives.iter().map(|it| it.1).collect();
-                let sources = vec![conjunct];
-                work.disjoin(Disjunction { expr, marks, sources }, &self.program);
+                let (sources, elements) = (vec![conjunct], Vec::new());
+                work.disjoin(Disjunction { expr, marks, sources, elements }, &self.program);
             }
             Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
                 Ok(datum) => {

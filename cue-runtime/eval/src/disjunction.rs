@@ -13,6 +13,8 @@ use crate::program::{Code, ExprId, Label, Presence};
 use crate::untried::results;
 use crate::work::Work;
 
+mod ruled_out;
+
 /// What came of a vertex with some alternatives.
 #[derive(Clone, Copy)]
 pub(crate) struct Tried {
@@ -102,7 +104,10 @@ impl Evaluator {
         disjunctions: &[Disjunction],
     ) -> Option<(FaultId, VertexId)> {
         let count = results(disjunctions);
+        // Of a scalar all results are one.
+        let decided = disjunctions.len() == 1 && self.heap.get(id).scalar.is_some();
         let looked_at = self.ways.in_full
+            || decided
             || self.ways.shortcuts.as_ref().is_some_and(|it| it.covers(disjunctions));
         if count <= FEW || looked_at {
             return self.choose_first(id, disjunctions);
@@ -183,16 +188,19 @@ impl Evaluator {
         let admitted = self.admitted(id, disjunction);
         let mut outcomes: Vec<(Weight, Outcome)> = Vec::new();
         // What contradicts as it is written has only to tell why, if nothing else holds.
+        let one_tells = self.one_tells(id);
         let ruled_out = self.ruled_out(id, disjunctions);
         let out = |pick: usize| ruled_out.get(pick).copied().unwrap_or(false);
         let two_will_do = self.two_will_do(id, disjunctions);
         let mut untried = false;
         let picks = 0..disjunction.marks.len();
-        for pick in picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it))) {
+        let order = picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it)));
+        let mut order = order.peekable();
+        while let Some(pick) = order.next() {
             if admitted.get(pick) == Some(&Some(false)) {
                 continue;
             }
-            if out(pick) && made.choice.all.len() > unknown.len() {
+            if out(pick) && (one_tells || made.choice.all.len() > unknown.len()) {
                 break;
             }
             if two_will_do && made.choice.all.len() > unknown.len() + 1 {
@@ -214,10 +222,13 @@ impl Evaluator {
             self.undecided.extend(undecided.then_some(disjunction.expr));
             self.ways.begin();
             let combination = self.combination(id, picks[0], disjunctions.len());
+            let around = self.ways.after;
+            self.ways.after |= order.peek().is_some();
             let tried = match self.reached(combination.as_ref()) {
                 Some(known) => known,
                 None => self.try_with(id, &picks),
             };
+            self.ways.after = around;
             self.note_reached(combination, tried);
             let Tried { candidate, fails, open } = tried;
             if undecided {
@@ -310,19 +321,6 @@ impl Evaluator {
             }
         }
         None
-    }
-
-    /// Of one choice between structs those that a written scalar of a field contradicts; none if that is
-    /// all of them.
-    fn ruled_out(&self, id: VertexId, disjunctions: &[Disjunction]) -> SmallVec<[bool; 8]> {
-        let mut out = SmallVec::new();
-        if let [only] = disjunctions {
-            out.extend(self.contradicting(id, only));
-        }
-        if !out.contains(&false) {
-            out.clear();
-        }
-        out
     }
 
     /// Which alternatives can be the scalar that is there, if one is the same or its type: the others have
@@ -445,7 +443,8 @@ impl Evaluator {
             self.raise(id, Fault::new(Kind::StructuralCycle, "structural cycle", at));
         } else {
             let marks = vec![false; elements.len()];
-            work.disjoin(Disjunction { expr, marks, sources: Vec::new() }, &self.program);
+            let sources = Vec::new();
+            work.disjoin(Disjunction { expr, marks, sources, elements }, &self.program);
         }
     }
 

@@ -118,6 +118,8 @@ pub(crate) struct Evaluator {
     pub(crate) joined: Joined,
     /// Literals that are embedded, and what embeds them: that closes as they do.
     pub(crate) within: Map<u32, u32>,
+    /// Of how many vertices each literal is.
+    pub(crate) placings: Vec<u32>,
     /// Groups of literals that embed something; whether they came by a reference.
     pub(crate) literals: Map<u32, u32>,
     /// Fields that frozen vertices had.
@@ -270,6 +272,7 @@ impl Evaluator {
             homes: Map::default(),
             embedded: Map::default(),
             lines: Lines::default(),
+            placings: Vec::new(),
             literals: Map::default(),
             joined: Joined::default(),
             within: Map::default(),

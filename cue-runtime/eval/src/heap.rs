@@ -187,6 +187,8 @@ pub(crate) struct Disjunction {
     pub(crate) marks: Vec<bool>,
     /// The conjuncts that it came with.
     pub(crate) sources: Vec<Conjunct>,
+    /// What its alternatives are, where they are those of `or`.
+    pub(crate) elements: Vec<VertexId>,
 }
 
 /// A place in the output tree and what is known of it.

@@ -144,8 +144,21 @@ impl Evaluator {
             None => {
                 let produced = Thin::default();
                 vertex.placed.push(Placed { literal, at, repeats: 0, firing, produced });
-                vertex.placed.len() as u32 - 1
+                let number = vertex.placed.len() as u32 - 1;
+                self.count_placing(literal);
+                number
             }
+        }
+    }
+
+    /// One more vertex has a literal.
+    fn count_placing(&mut self, literal: u32) {
+        let at = literal as usize;
+        if self.placings.len() <= at {
+            self.placings.resize(self.program.structs.len(), 0);
+        }
+        if let Some(count) = self.placings.get_mut(at) {
+            *count += 1;
         }
     }
 
@@ -322,7 +335,8 @@ impl Evaluator {
             above.filter(has).take(MOST_LAPS + 1).count()
         };
         // Of a value that has many literals each is looked at: where it cannot be, none is.
-        let deep = self.ancestors(id).nth(MOST_LAPS).is_some();
+        let often = self.placings.get(literal as usize).is_some_and(|it| *it as usize > MOST_LAPS);
+        let deep = often && self.ancestors(id).nth(MOST_LAPS).is_some();
         if !deep || repeats(literal) <= MOST_LAPS {
             return false;
         }

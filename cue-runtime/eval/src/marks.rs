@@ -62,6 +62,8 @@ pub(crate) struct Ways {
     pub(crate) shortcuts: Option<Shortcuts>,
     /// All are tried, so that each that fails says why.
     pub(crate) in_full: bool,
+    /// Another alternative of what is chosen around comes after the one that is tried.
+    pub(crate) after: bool,
 }
 
 impl Ways {

@@ -4,7 +4,6 @@
 
 use cue_map::Map;
 
-use crate::builtin::Kinds;
 use crate::evaluator::Evaluator;
 use crate::heap::{ArcEntry, Disjunction, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
@@ -143,55 +142,6 @@ impl Evaluator {
             }
         }
         only
-    }
-
-    /// Which alternatives contradict, as they are written, a scalar that is written or the kinds that are left.
-    pub(crate) fn contradicting(
-        &self,
-        id: VertexId,
-        of: &Disjunction,
-    ) -> impl Iterator<Item = bool> {
-        self.alternatives(of).map(move |it| {
-            let declarations = self.declarations(it, of).unwrap_or_default();
-            let kinds = self.written_kinds(it);
-            kinds.is_some_and(|it| !it.meets(self.heap.get(id).kinds))
-                || self.contradict(id, declarations)
-        })
-    }
-
-    /// The kinds of what says them as it is written.
-    fn written_kinds(&self, expr: ExprId) -> Option<Kinds> {
-        match self.program.code(expr) {
-            Code::Type(kinds, _) => Some(*kinds),
-            Code::Struct(literal) => {
-                let embeds = self.program.structs[*literal as usize].has_embeds;
-                (!embeds).then_some(Kinds::STRUCT)
-            }
-            Code::List(_) => Some(Kinds::LIST),
-            code => code.scalar().map(crate::compare::kinds),
-        }
-    }
-
-    /// Whether one of these is a scalar or a type for a field that is written with another one.
-    fn contradict(&self, id: VertexId, declarations: &[Declaration]) -> bool {
-        declarations.iter().any(|it| {
-            let Declaration::Field { label: DeclLabel::Fixed(label), presence, value, .. } = it
-            else {
-                return false;
-            };
-            if *presence == Presence::Optional {
-                return false;
-            }
-            let arc = self.heap.arc(id, *label).filter(|it| it.presence == Presence::Member);
-            let Some(arc) = arc else { return false };
-            self.heap.get(arc.vertex).conjuncts.iter().any(|it| match it.source() {
-                Source::Expr(expr, _) => self.program.exclude(expr, *value),
-                Source::Data(datum) => {
-                    self.program.admits(*value, self.heap.data(datum)) == Some(false)
-                }
-                Source::Vertex(_) => false,
-            })
-        })
     }
 }
 

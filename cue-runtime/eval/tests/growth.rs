@@ -655,3 +655,55 @@ fn operands_of_a_long_conjunction_are_not_set_apart_from_each_other() {
     let all = wrong(&text, 40_000);
     assert!(all.iter().all(|it| it.contains("field not allowed")), "{:?}", all.first());
 }
+
+/// Each way to say what names there are, and what two of them have in common.
+const ENUMS: [&str; 7] = [
+    "#Z: N0 | NAMES",
+    "#Z: or([NAMED])",
+    "_z: [NAMED]\n#Z: or([for it in _z {it}])",
+    "#A: NAMES\n#B: \"other\" | \"another\"\n#Z: #A | #B",
+    "#Z: string & (NAMES)",
+    "#A: NAMES\n#B: NAMES | \"other\"\n#Z: #A & #B",
+    "#Z: *\"other\" | (NAMES) | null",
+];
+
+#[test]
+fn of_many_names_one_is_found_without_trying_the_others() {
+    let names: Vec<String> = (0..200).map(|at| format!("\"n{at}\"")).collect();
+    for way in ENUMS {
+        let way = way.replace("NAMED", &names.join(", ")).replace("NAMES", &names.join(" | "));
+        let mut text = way.replace("N0", "\"first\"");
+        text.push_str("\nl: [...{z: #Z}]\nl: [");
+        for at in 0..100 {
+            let _ = write!(text, "{{z: \"n{at}\"}}, ");
+        }
+        text.push(']');
+        let all = value(&text, "l", 30_000);
+        assert!(all.ends_with("{\"z\":\"n99\"}]"), "{way}: {all}");
+    }
+}
+
+#[test]
+fn what_two_lists_of_names_have_in_common_takes_their_sum() {
+    let names = |from: usize, to: usize| {
+        let all: Vec<String> = (from..to).map(|at| format!("\"n{at}\"")).collect();
+        all.join(" | ")
+    };
+    let (one, other) = (names(0, 300), names(299, 600));
+    assert_eq!(value(&format!("a: {one}\nb: {other}\nout: a & b"), "out", 20_000), "\"n299\"");
+}
+
+#[test]
+fn structs_by_tag_are_found_among_those_that_a_loop_lists() {
+    let mut text = "#Z: or([for it in #K {it}])\n#K: {\n".to_owned();
+    for at in 0..200 {
+        let _ = writeln!(text, "k{at}: {{k: \"n{at}\", v{at}: int}}");
+    }
+    text.push_str("}\nl: [...#Z]\nl: [");
+    for at in 0..50 {
+        let _ = write!(text, "{{k: \"n{at}\", v{at}: {at}}}, ");
+    }
+    text.push(']');
+    let all = value(&text, "l", 30_000);
+    assert!(all.ends_with("{\"k\":\"n49\",\"v49\":49}]"), "{all}");
+}
