@@ -1,11 +1,36 @@
 //! What comprehensions yield: clauses in order, each body in its environment.
 
+use smallvec::SmallVec;
+
 use crate::builtin::{Datum, Kinds};
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, EnvId, EnvKind, FaultId, Key, Source, State, VertexId};
-use crate::program::{At, ClauseCode, Code, ExprId, Label, LabelKind, Presence};
+use crate::program::{At, ClauseCode, Code, ExprId, Label, LabelKind, Presence, Program};
+
+impl Program {
+    /// Whether clauses are guards that read and compare, and nothing is made for them that is kept.
+    fn only_compare(&self, clauses: &[ClauseCode]) -> bool {
+        let mut open: SmallVec<[ExprId; 8]> = SmallVec::new();
+        for clause in clauses {
+            let ClauseCode::If(condition) = clause else { return false };
+            open.push(*condition);
+        }
+        while let Some(expr) = open.pop() {
+            match self.code(expr) {
+                Code::Scalar(_) | Code::Field { .. } | Code::Variable { .. } => {}
+                Code::Select(it, _) | Code::Not(it) => open.push(*it),
+                Code::And(left, right)
+                | Code::Or(left, right)
+                | Code::Compare(_, left, right)
+                | Code::Arithmetic(_, left, right) => open.extend([*left, *right]),
+                _ => return false,
+            }
+        }
+        true
+    }
+}
 
 impl Evaluator {
     /// The bodies a comprehension yields, each in its environment.
@@ -229,14 +254,27 @@ impl Evaluator {
                     })
                     .map(|it| (it.label, it.vertex))
                     .collect();
+                let compares = self.program.only_compare(rest);
+                let mut spare = None;
                 for (position, (label, vertex)) in arcs.into_iter().enumerate() {
                     let key = match (*keyed, list) {
                         (false, _) => Key::None,
                         (true, true) => Key::Position(position as u32),
                         (true, false) => Key::Label(label),
                     };
-                    let env = self.heap.envs.enter(Some(env), EnvKind::Variables(vertex, key));
+                    let kind = EnvKind::Variables(vertex, key);
+                    let env = match spare.take() {
+                        Some(spare) => {
+                            self.heap.envs[spare].kind = kind;
+                            spare
+                        }
+                        None => self.heap.envs.enter(Some(env), kind),
+                    };
+                    let before = (self.heap.envs.len(), out.len());
                     self.clauses(rest, body, env, out)?;
+                    // Nothing knows an environment of which nothing came: a join has millions of them.
+                    spare =
+                        (compares && before == (self.heap.envs.len(), out.len())).then_some(env);
                 }
                 Ok(())
             }

@@ -111,6 +111,12 @@ impl Evaluator {
                 _ => self.is_of_other_kinds(expr, datum),
             },
             Code::Field { .. } | Code::Variable { .. } => name_excludes(expr, 0),
+            // One that fails late counts among those that are marked.
+            Code::Bound(compare, limit) if !self.ways.wanted => {
+                let limit = self.program.code(*limit).scalar();
+                let limit = limit.filter(|it| !matches!(it, Datum::Null));
+                limit.is_some_and(|it| crate::compare::holds(*compare, datum, it) == Some(false))
+            }
             _ => {
                 self.program.admits(expr, datum) == Some(false)
                     || self.is_of_other_kinds(expr, datum)
