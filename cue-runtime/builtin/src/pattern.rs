@@ -46,10 +46,11 @@ impl Pattern {
             names: vec![String::new()],
             groups: Vec::new(),
             last: Last::Nothing,
+            ranges: 0,
         };
         parser.run().map_err(|(kind, text)| format!("error parsing regexp: {kind}: `{text}`"))?;
         let matcher = Matcher::new(&parser.out)
-            .ok_or_else(|| format!("error parsing regexp: expression too large: `{source}`"))?;
+            .ok_or_else(|| format!("error parsing regexp: {TOO_LARGE}: `{source}`"))?;
         Ok(Pattern { matcher, names: parser.names })
     }
 
@@ -113,8 +114,14 @@ struct Translator<'a> {
     names: Vec<String>,
     groups: Vec<Group>,
     last: Last,
+    /// Ranges of characters that classes of Unicode were spelled out as.
+    ranges: usize,
 }
 
+/// So many of them: what is compiled would be larger than it may.
+const MOST_RANGES: usize = 1 << 20;
+
+const TOO_LARGE: &str = "expression too large";
 const SYNTAX: &str = "invalid or unsupported Perl syntax";
 const ESCAPE: &str = "invalid escape sequence";
 const RANGE: &str = "invalid character class range";
@@ -392,6 +399,10 @@ impl Translator<'_> {
         };
         let negative = text.starts_with("\\P") != inverted;
         let Some(ranges) = crate::unicode::class(name) else { return Err((RANGE, text)) };
+        self.ranges += ranges.len();
+        if self.ranges > MOST_RANGES {
+            return Err((TOO_LARGE, self.source.to_owned()));
+        }
         let mut class = String::from(if negative { "[^" } else { "[" });
         for (from, to) in ranges {
             // What is half a character is no text.
@@ -585,6 +596,13 @@ mod tests {
         };
         let (first, second) = (round(), round());
         assert!(first.iter().zip(&second).all(|(one, other)| Rc::ptr_eq(one, other)));
+    }
+
+    #[test]
+    fn classes_without_end_are_refused_before_they_are_spelled_out() {
+        let error = Pattern::new(&"\\pL".repeat(1 << 20)).err().unwrap_or_default();
+        assert!(error.starts_with("error parsing regexp: expression too large: `\\pL"));
+        assert!(Pattern::new(&"\\pL".repeat(100)).is_ok());
     }
 
     #[test]
