@@ -185,7 +185,6 @@ impl Evaluator {
         let mut wrong: Vec<(usize, VertexId)> = Vec::new();
         let mut plain: Vec<VertexId> = Vec::new();
         let mut nested = false;
-        let admitted = self.admitted(id, disjunction);
         let mut outcomes: Vec<(Weight, Outcome)> = Vec::new();
         // What contradicts as it is written has only to tell why, if nothing else holds.
         let one_tells = self.one_tells(id);
@@ -197,9 +196,6 @@ impl Evaluator {
         let order = picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it)));
         let mut order = order.peekable();
         while let Some(pick) = order.next() {
-            if admitted.get(pick) == Some(&Some(false)) {
-                continue;
-            }
             if out(pick) && (one_tells || made.choice.all.len() > unknown.len()) {
                 break;
             }
@@ -321,32 +317,6 @@ impl Evaluator {
             }
         }
         None
-    }
-
-    /// Which alternatives can be the scalar that is there, if one is the same or its type: the others have
-    /// nothing to tell.
-    fn admitted(&self, id: VertexId, disjunction: &Disjunction) -> SmallVec<[Option<bool>; 8]> {
-        let vertex = self.heap.get(id);
-        let mut admitted = SmallVec::new();
-        let (Some((datum, _)), Code::Disjoin(all)) =
-            (self.scalar_of(vertex), self.program.code(disjunction.expr))
-        else {
-            return admitted;
-        };
-        let plain = |it: &Conjunct| match it.source() {
-            Source::Data(_) => true,
-            Source::Expr(expr, _) => {
-                expr == disjunction.expr || self.program.admits(expr, datum) == Some(true)
-            }
-            Source::Vertex(_) => false,
-        };
-        if vertex.conjuncts.iter().all(plain) {
-            admitted.extend(all.iter().map(|it| self.program.admits(it.0, datum)));
-        }
-        if !admitted.contains(&Some(true)) {
-            admitted.clear();
-        }
-        admitted
     }
 
     /// The conjunct that is a choice, if that is all there is and all of it is scalars and types: none of them
