@@ -725,3 +725,27 @@ fn a_join_keeps_nothing_of_the_pairs_that_do_not_match() {
     let all = value_within(&text, "b", budget);
     assert!(all.starts_with("[0,2,4,6,") && all.ends_with(",1198]"), "{all}");
 }
+
+#[test]
+fn names_that_two_lists_have_not_in_common_are_told_for_the_last_of_one() {
+    let names = |from: usize, to: usize| {
+        let all: Vec<String> = (from..to).map(|at| format!("\"n{at}\"")).collect();
+        all.join(" | ")
+    };
+    // More results than are all told of.
+    let text = format!("a: {}\nb: {}\nout: a & b", names(0, 70), names(70, 140));
+    let program = Arc::new(compile_text(&text).expect("it compiles"));
+    let messages = on_deep_stack(|| {
+        let budget = Budget { ticks: 10_000, depth: 400, bytes: 64 << 20 };
+        let mut it = Evaluation::start(program, &[], budget);
+        let found = it.find("out").expect("it evaluates").expect("it is there");
+        let wrong = it.validate(found, Concreteness::Optional);
+        wrong.into_iter().map(|it| it.message).collect::<Vec<String>>()
+    });
+    assert_eq!(messages.first().map(String::as_str), Some("70 errors in empty disjunction:"));
+    assert!(
+        messages.contains(&"conflicting values \"n70\" and \"n69\"".to_owned()),
+        "{messages:?}"
+    );
+    assert!(!messages.iter().any(|it| it.contains("\"n68\"")), "{messages:?}");
+}
