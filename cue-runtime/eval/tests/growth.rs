@@ -749,3 +749,14 @@ fn names_that_two_lists_have_not_in_common_are_told_for_the_last_of_one() {
     );
     assert!(!messages.iter().any(|it| it.contains("\"n68\"")), "{messages:?}");
 }
+
+#[test]
+fn names_that_stand_often_are_not_followed_to_each_of_their_ends() {
+    let mut text = String::from("e: string\n");
+    for (name, of) in [("d", "e"), ("c", "d"), ("b", "c"), ("a", "b")] {
+        let _ = writeln!(text, "{name}: {}", vec![of; 400].join(" & "));
+    }
+    // There are 25,600 million of them.
+    text.push_str("out: (a | \"x\" | \"y\") & \"x\"");
+    assert_eq!(value(&text, "out", 200_000), "\"x\"");
+}

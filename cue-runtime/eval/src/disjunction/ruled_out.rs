@@ -1,6 +1,8 @@
 //! Alternatives that cannot hold beside what is there already, as far as that shows without trying them: of six hundred
 //! names beside `"b"` all but one. They are tried last, where nothing else holds, to tell why.
 
+use std::cell::Cell;
+
 use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Kinds};
@@ -11,8 +13,14 @@ use crate::program::{Code, DeclLabel, Declaration, ExprId, Presence};
 /// Names that are followed to what alternatives are.
 const MOST_NAMED: usize = 4;
 
-/// Alternatives that are compared with a scalar.
+/// Expressions that are compared with a scalar.
 const COMPARED_IN_A_TICK: u64 = 16;
+
+/// So many more than there are alternatives: names lead to names, and each may stand a thousand times.
+const MOST_COMPARED: usize = 1 << 14;
+
+/// Names that may be followed, and comparisons that may be made.
+type Left<'a> = (usize, &'a Cell<usize>);
 
 impl Evaluator {
     /// Whether one alternative that fails tells of all, until each is asked for: something else of what is chosen around
@@ -80,31 +88,43 @@ impl Evaluator {
     /// Which alternatives cannot be the scalar that is there, if one is.
     fn no_such_scalar(&self, id: VertexId, of: &Disjunction) -> SmallVec<[bool; 8]> {
         let Some((datum, _)) = self.scalar_of(self.heap.get(id)) else { return SmallVec::new() };
-        self.count_compared(of.marks.len());
-        let elements = of.elements.iter().map(|it| self.vertex_excludes(*it, datum, MOST_NAMED));
+        let most = of.marks.len() + MOST_COMPARED;
+        let left = &Cell::new(most);
+        let elements =
+            of.elements.iter().map(|it| self.vertex_excludes(*it, datum, (MOST_NAMED, left)));
         let env = of.sources.first().and_then(|it| match it.source() {
             Source::Expr(_, env) => Some(env),
             Source::Data(_) | Source::Vertex(_) => None,
         });
         let written = env.into_iter().flat_map(|env| {
-            self.alternatives(of).map(move |it| self.excludes((it, env), datum, MOST_NAMED))
+            self.alternatives(of).map(move |it| self.excludes((it, env), datum, (MOST_NAMED, left)))
         });
-        elements.chain(written).collect()
+        let out = elements.chain(written).collect();
+        let compared = (most - left.get()) as u64;
+        self.climbed.set(self.climbed.get() + compared / COMPARED_IN_A_TICK);
+        out
     }
 
-    /// Whether a value, as it is written, is another one than a scalar, by way of so many names.
-    fn excludes(&self, (expr, env): (ExprId, EnvId), datum: &Datum, names: usize) -> bool {
+    /// Whether a value, as it is written, is another one than a scalar, by way of so many names and with so many
+    /// comparisons left.
+    fn excludes(
+        &self,
+        (expr, env): (ExprId, EnvId),
+        datum: &Datum,
+        (names, left): Left<'_>,
+    ) -> bool {
+        let Some(rest) = left.get().checked_sub(1) else { return false };
+        left.set(rest);
         let name_excludes = |expr, within| {
             let vertex = self.named_in((expr, env), within).filter(|_| names > 0);
-            vertex.is_some_and(|it| self.vertex_excludes(it, datum, names - 1))
+            vertex.is_some_and(|it| self.vertex_excludes(it, datum, (names - 1, left)))
         };
         match self.program.code(expr) {
-            Code::Unify(left, right) => {
-                [*left, *right].into_iter().any(|it| self.excludes((it, env), datum, names))
+            Code::Unify(one, other) => {
+                [*one, *other].into_iter().any(|it| self.excludes((it, env), datum, (names, left)))
             }
             Code::Disjoin(all) => {
-                self.count_compared(all.len());
-                all.iter().all(|it| self.excludes((it.0, env), datum, names))
+                all.iter().all(|it| self.excludes((it.0, env), datum, (names, left)))
             }
             Code::Struct(literal) => match &*self.program.structs[*literal as usize].declarations {
                 [Declaration::Embed(only)] => name_excludes(*only, 1),
@@ -143,21 +163,16 @@ impl Evaluator {
         }
     }
 
-    /// The same for what is said of a vertex: more of that does not help.
-    fn vertex_excludes(&self, id: VertexId, datum: &Datum, names: usize) -> bool {
+    /// Whether what is said of a vertex is another value than a scalar: more of that does not help.
+    fn vertex_excludes(&self, id: VertexId, datum: &Datum, left: Left<'_>) -> bool {
         let vertex = self.heap.get(id);
         let other = self.scalar_of(vertex).is_some_and(|it| !crate::compare::same(it.0, datum));
         other
             || vertex.conjuncts.iter().any(|it| match it.source() {
-                Source::Expr(expr, env) => self.excludes((expr, env), datum, names),
+                Source::Expr(expr, env) => self.excludes((expr, env), datum, left),
                 Source::Data(it) => !crate::compare::same(self.heap.data(it), datum),
                 Source::Vertex(_) => false,
             })
-    }
-
-    /// So many alternatives were compared.
-    fn count_compared(&self, count: usize) {
-        self.climbed.set(self.climbed.get() + count as u64 / COMPARED_IN_A_TICK);
     }
 
     /// The kinds of what says them as it is written.
