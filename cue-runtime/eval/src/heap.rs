@@ -217,6 +217,8 @@ pub(crate) struct Vertex {
     pub(crate) closing: Thin<Closing>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
+    /// A reference is being taken in.
+    pub(crate) takes: bool,
     /// What something in it was closed by that holds it to nothing.
     pub(crate) was_closed: Closed,
     pub(crate) open: bool,
@@ -287,6 +289,7 @@ impl Vertex {
             kinds_via: 0,
             closing: Thin::default(),
             frozen: false,
+            takes: false,
             was_closed: Closed::Not,
             open: false,
             demoted: false,

@@ -198,9 +198,10 @@ impl Evaluator {
         self.heap.fault(all)
     }
 
-    /// Whether a vertex that was put off is taken as it is.
+    /// Whether a vertex that was put off is taken as it is: without a value, unless it has got one since.
     pub(crate) fn is_taken_as_known(&self, id: VertexId) -> bool {
-        self.open_to.is_some_and(|it| it == self.follow(id)) && self.is_narrowed(id)
+        let id = self.follow(id);
+        self.open_to == Some(id) && self.heap.get(id).scalar.is_none() && self.is_narrowed(id)
     }
 
     /// Whether a vertex has an error because it waited for itself: who asked for it before that was clear

@@ -385,7 +385,7 @@ impl Evaluator {
         let own = conjunct.close_as.is_some()
             && self.heap.get(id).picks.is_empty()
             && self.is_ancestor(id, target);
-        if own || self.growing(target).or_else(|| self.running(target)).is_some() {
+        if own || self.may_get_more(target) {
             self.subscribe(id, target, conjunct, reach);
         }
         // What patterns say of it comes after what is written (S-23).

@@ -218,7 +218,9 @@ impl Evaluator {
             }
             if let Some(conjunct) = work.late.pop_front().or_else(|| work.later.pop_front()) {
                 self.note_left(id, work.left());
+                self.heap.get_mut(id).takes = true;
                 self.take_now(id, conjunct, work);
+                self.heap.get_mut(id).takes = false;
                 continue;
             }
             self.note_left(id, work.left());

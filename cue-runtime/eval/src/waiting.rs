@@ -82,6 +82,9 @@ const MOST_RANKED: usize = 64;
 /// Vertices that others were copied from and that are looked at.
 const MOST_COPIES: usize = 64;
 
+/// Times that a vertex is evaluated anew for what others get that it was copied from.
+const MOST_ANEW: u32 = 4;
+
 impl Evaluator {
     /// A comprehension that has not yielded: its fields are pending.
     pub(crate) fn announce(&mut self, id: VertexId, index: u32) {
@@ -221,13 +224,14 @@ impl Evaluator {
         reach: Reach,
     ) {
         let copies = self.copies.entry(id).or_default();
-        if !copies.contains(&target) {
+        let known = copies.contains(&target);
+        if !known {
             copies.push(target);
         }
-        let copy = Copied { to: id, conjunct: conjunct.clone(), reach };
         let all = self.subscribers.entry(target).or_default();
-        if !all.iter().any(|it| it.to == id && it.conjunct.groups == conjunct.groups) {
-            all.push(copy);
+        let same = |it: &Copied| it.to == id && it.conjunct.groups == conjunct.groups;
+        if !(known && all.iter().any(same)) {
+            all.push(Copied { to: id, conjunct: conjunct.clone(), reach });
         }
     }
 
@@ -252,10 +256,23 @@ impl Evaluator {
                     let derived = self.derived(copy.to, id, &copy.conjunct, copy.reach, inner);
                     self.bring(copy.to, derived);
                 }
-                State::Done => self.heap.reset(copy.to),
-                State::New => {}
+                State::Done if self.heap.get(copy.to).laps < MOST_ANEW => self.heap.reset(copy.to),
+                State::Done | State::New => {}
             }
         }
+    }
+
+    /// Whether a vertex or one around it takes a reference now, which may bring more for it; not for what is tried
+    /// with an alternative.
+    fn is_being_fed(&self, id: VertexId) -> bool {
+        let around = |it: &VertexId| self.heap.get(*it).parent;
+        self.trying.is_empty()
+            && std::iter::successors(Some(id), around).any(|it| self.heap.get(it).takes)
+    }
+
+    /// Whether a vertex may still get more.
+    pub(crate) fn may_get_more(&self, id: VertexId) -> bool {
+        self.running(id).is_some() || self.growing(id).is_some() || self.is_being_fed(id)
     }
 
     /// The vertex on the stack to wait for if `id` is not finished.
