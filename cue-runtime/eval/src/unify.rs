@@ -197,6 +197,7 @@ impl Evaluator {
     /// Does what is to be done for a vertex; what it waits for, if it is to be put off.
     fn work_off(&mut self, id: VertexId, work: &mut Work) -> Option<(FaultId, VertexId)> {
         let mut tried = self.epoch.wrapping_sub(1);
+        let mut valued = false;
         loop {
             while let Some(conjunct) = work.conjuncts.pop() {
                 if self.spent.is_some() {
@@ -241,6 +242,12 @@ impl Evaluator {
             }
             // What waits is tried again once more is known.
             let waits = !work.waiting.is_empty() || !work.held.is_empty();
+            let chooses = !work.disjunctions.is_empty() || !self.trying.is_empty();
+            if waits && !valued && !chooses && self.heap.get(id).scalar.is_some() {
+                // Who asked for its value before it had one finds it now.
+                valued = true;
+                self.epoch += 1;
+            }
             if waits && tried != self.epoch {
                 tried = self.epoch;
                 self.wake(work);
