@@ -183,6 +183,16 @@ impl Evaluator {
         Some(datum)
     }
 
+    /// Whether it is by validators alone that a struct or list on the way, or one that a `let` names, is refused:
+    /// its parts are read before these are asked.
+    pub(crate) fn is_only_tested(&self, id: VertexId, fault: FaultId) -> bool {
+        let (vertex, told) = (self.heap.get(id), &self.heap.faults[fault]);
+        (vertex.is_struct || vertex.is_list)
+            && told.message.starts_with("invalid value ")
+            && told.message.contains(" (does not satisfy ")
+            && !self.is_rooted(id)
+    }
+
     /// Whether a value stands nowhere, nor in what a `let` names.
     pub(crate) fn is_on_the_way(&self, id: VertexId) -> bool {
         !self.is_rooted(id) && self.let_name(self.outermost(id)).is_none()

@@ -5,7 +5,7 @@ use cue_map::Map;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
-use crate::program::{At, Declaration, ExprId, Presence};
+use crate::program::{At, Code, Declaration, ExprId, Presence};
 use crate::validators::REQUIRED;
 
 /// The places of declarations by their values.
@@ -46,6 +46,58 @@ impl Evaluator {
         fault.positions = self.required_at(id);
         fault.place = Some(id);
         fault
+    }
+
+    /// The same of a value that is held against another one: told with the references by which what requires it has
+    /// come to be said of what is around it.
+    pub(crate) fn not_given_to_test(&mut self, id: VertexId) -> Fault {
+        let mut fault = self.not_given(id);
+        let mut around = self.heap.get(id).parent;
+        let mut way = Vec::new();
+        for conjunct in &self.heap.get(id).conjuncts {
+            self.heap.way_in(conjunct.via, &mut way);
+        }
+        while let Some(outer) = around.filter(|_| !way.is_empty()) {
+            let named = self.references_said_of(outer);
+            let by: Vec<At> = way.iter().filter(|it| named.contains(it)).copied().collect();
+            if !by.is_empty() {
+                fault.positions.extend(by);
+                break;
+            }
+            around = self.heap.get(outer).parent;
+        }
+        fault
+    }
+
+    /// The references that are written as a value: alone, as operands of `&` or embedded.
+    fn references_said_of(&self, id: VertexId) -> Vec<At> {
+        let mut named = Vec::new();
+        let mut said = vec![id];
+        let mut written = Vec::new();
+        while let Some(id) = said.pop() {
+            for conjunct in &self.heap.get(id).conjuncts {
+                match conjunct.source() {
+                    Source::Expr(expr, _) => written.push(expr),
+                    Source::Vertex(of) => said.push(of),
+                    Source::Data(_) => {}
+                }
+            }
+        }
+        while let Some(expr) = written.pop() {
+            named.extend(self.refers_at(expr));
+            match self.program.code(expr) {
+                Code::Unify(left, right) => written.extend([*left, *right]),
+                Code::Struct(literal) => {
+                    let all = &self.program.structs[*literal as usize].declarations;
+                    written.extend(all.iter().filter_map(|it| match it {
+                        Declaration::Embed(embedded) => Some(*embedded),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        named
     }
 
     fn learn_declarations(&mut self) {

@@ -80,7 +80,7 @@ impl Evaluator {
             return Err(Unmet::Fault(self.fail(Kind::Incomplete, message, whole)));
         };
         let vertex = self.heap.get(id);
-        if let Some(fault) = vertex.fault {
+        if let Some(fault) = vertex.fault.filter(|it| !self.is_only_tested(id, *it)) {
             if self.waited_alone(id, fault, before) {
                 return Err(Unmet::Open(id));
             }

@@ -154,6 +154,9 @@ impl Evaluator {
         let fields =
             vertex.arcs.iter().filter(|it| self.labels.kind(it.label) == LabelKind::Regular);
         let possible = i64::try_from(fields.count()).unwrap_or(i64::MAX);
-        !vertex.patterns.is_empty() || !self.is_closed_struct(id) || possible >= least
+        // A definition closes what a validator or `_` is said of, too, though these name no fields (S-18).
+        let defined = || vertex.closing.iter().any(|it| !it.open && self.closes(it.group));
+        let closed = self.is_closed_struct(id) || !vertex.open && defined();
+        !vertex.patterns.is_empty() || !closed || possible >= least
     }
 }

@@ -104,11 +104,14 @@ impl Evaluator {
             let [condition, then, otherwise] = &arguments[..] else { return Ok(()) };
             let condition = self.schema_of(*condition, env)?;
             let meets = self.matched(subject, condition);
-            let meets = !self.fails_for_good(meets);
-            let chosen = if meets { *then } else { *otherwise };
-            let chosen = self.schema_of(chosen, env)?;
+            let meets = !self.fails_for_good(meets) && self.lacking(meets, 0).is_none();
+            let said = if meets { *then } else { *otherwise };
+            let chosen = self.schema_of(said, env)?;
             let both = self.matched(subject, chosen);
-            let all = self.first_failing(both);
+            let mut all = self.first_failing(both);
+            if all.is_empty() {
+                all.extend(self.lacking(both, 0));
+            }
             let text = self.short(id);
             let mut told: Option<Fault> = None;
             for inner in all {
@@ -116,9 +119,13 @@ impl Evaluator {
                     format!("invalid value {text} (does not satisfy matchIf): {}", inner.message);
                 let kind = match inner.kind {
                     Kind::StructuralCycle => inner.kind,
+                    open if open.is_incomplete() => Kind::Incomplete,
                     _ => Kind::Permanent,
                 };
                 let mut inner = self.moved(inner, both, id);
+                if inner.message == REQUIRED {
+                    inner.positions.extend(self.refers_at(said));
+                }
                 inner.positions.push(inner.at);
                 let fault = self.fail_at(kind, message, at, inner.positions);
                 let fault = self.heap.faults[fault].clone();
@@ -406,7 +413,7 @@ impl Evaluator {
                     }
                 }
                 Presence::Required if regular => {
-                    return Some(self.not_given(vertex));
+                    return Some(self.not_given_to_test(vertex));
                 }
                 Presence::Required | Presence::Optional => {}
             }

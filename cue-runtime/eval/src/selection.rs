@@ -53,7 +53,8 @@ impl Evaluator {
         let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
         let unseen = self.is_unseen(asked, operand);
         // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
-        if let Some(fault) = self.heap.get(id).fault.filter(|_| !unseen) {
+        let own = self.heap.get(id).fault.filter(|it| !(unseen || self.is_only_tested(id, *it)));
+        if let Some(fault) = own {
             let failed = match self.heap.faults[fault].kind {
                 // What is in it finds what is there (cue-errors 4.1).
                 Kind::Incomplete => {
@@ -115,7 +116,8 @@ impl Evaluator {
         // What is in a value is told what is lacking for itself, not what the value lacks (cue-errors 4.1).
         let told = self.heap.get(id).fault.filter(|it| {
             let open = self.heap.faults[*it].kind == Kind::Incomplete;
-            !(unseen || open && self.is_around(id, self.place))
+            let passed = unseen || self.is_only_tested(id, *it);
+            !(passed || open && self.is_around(id, self.place))
         });
         if let Some(fault) = told {
             return Value::Fault(fault);
@@ -523,7 +525,10 @@ impl Evaluator {
             Err(Unmet::Fault(_)) if asked.is_some_and(|it| self.is_unseen(it, Some(operand))) => {
                 return Value::Fault(self.fail(Kind::Incomplete, beyond(0), place));
             }
-            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
+            Err(Unmet::Fault(fault)) => match asked.map(|it| self.follow(it)) {
+                Some(id) if self.is_only_tested(id, fault) => id,
+                _ => return Value::Fault(fault),
+            },
             Err(Unmet::Open(id)) if self.is_ahead(id) => {
                 let kind = self.kind_of_absence(id);
                 return Value::Fault(self.fail(kind, beyond(0), place));

@@ -249,6 +249,10 @@ impl Evaluator {
         }
         let vertex = value.vertex();
         let value = match self.demand_given(value, at, function.at) {
+            Ok(Concrete::Vertex(id)) => match self.heap.get(id).fault {
+                Some(refused) => return Err(self.in_call(refused, function)),
+                None => Concrete::Vertex(id),
+            },
             Ok(value) => value,
             Err(Unmet::Fault(fault)) => {
                 // Who takes schemas looks at kinds before anything is decided.
