@@ -88,8 +88,8 @@ pub(super) fn tan(x: f64) -> f64 {
     let square = z * z;
     let mut value = z;
     if square > 1e-14 {
-        let ratio = polynomial(square, &TAN_ABOVE) / polynomial(square, &TAN_BELOW);
-        value = z + z * (square * ratio);
+        let above = square * polynomial(square, &TAN_ABOVE);
+        value = z + z * (above / polynomial(square, &TAN_BELOW));
     }
     if octant & 2 == 2 {
         value = -1.0 / value;

@@ -92,9 +92,8 @@ impl Evaluator {
         self.early |= self.heap.get(id).state == State::Running;
         // A scalar has no fields, whatever may still come.
         let vertex = self.heap.get(id);
-        if let Some(datum) =
-            self.scalar_of(vertex).filter(|_| !vertex.is_struct).map(|it| it.0.clone())
-        {
+        let bare = !vertex.is_struct && arc.is_none();
+        if let Some(datum) = self.scalar_of(vertex).filter(|_| bare).map(|it| it.0.clone()) {
             return Value::Fault(self.no_container(&datum, operand, at));
         }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {

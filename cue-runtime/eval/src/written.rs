@@ -116,6 +116,8 @@ impl Evaluator {
             Code::Scalar(datum) => out.push_str(&datum.cue_text()),
             Code::Bottom => out.push_str("_|_(explicit error (_|_ literal) in source)"),
             Code::Top => out.push('_'),
+            // Of all ranges it alone has no name of its own.
+            Code::Type(_, name) if &**name == "rune" => out.push_str("int & >=0 & <=1114111"),
             Code::Type(_, name) => out.push_str(name),
             Code::Struct(literal) => match spots::package_at(self.program.at(expr)) {
                 Some(package) => out.push_str(package),

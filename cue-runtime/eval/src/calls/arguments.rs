@@ -243,7 +243,12 @@ impl Evaluator {
                 Value::Vertex(id) if self.follow(id) == self.place => {
                     Err(self.open_argument(id, parameter, place, function))
                 }
-                Value::Vertex(id) => Ok(Datum::Live(self.handle(id))),
+                Value::Vertex(id) => {
+                    // What is wrong with a schema is nothing that a value could be held against.
+                    let real = self.unify(id);
+                    let wrong = self.heap.get(real).fault.filter(|_| parameter.kinds == Kinds::ANY);
+                    wrong.map_or_else(|| Ok(Datum::Live(self.handle(id))), Err)
+                }
                 Value::Fault(fault) => Err(fault),
             };
         }
