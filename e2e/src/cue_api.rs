@@ -260,9 +260,11 @@ fn asked(version: &Version, step: &Value) -> Value {
             json!({"elements": elements})
         }
         "validate" => {
-            let values = match options.contains(&"concrete") {
-                true => Concreteness::Required,
-                false => Concreteness::Optional,
+            let values = match options.as_slice() {
+                all if all.contains(&"concrete") => Concreteness::Required,
+                all if all.contains(&"final") => Concreteness::Final,
+                all if all.contains(&"disallow_cycles") => Concreteness::Acyclic,
+                _ => Concreteness::Optional,
             };
             let wrong = it.validate(id, values);
             if wrong.is_empty() {
@@ -494,7 +496,8 @@ fn syntax(it: &mut Evaluation, id: VertexId, options: &[&str]) -> Value {
         it.text(id, Show::new(Style::Final, parts))
     } else {
         let names = if options.contains(&"raw") { Names::Kept } else { Names::Replaced };
-        it.declared(id, Show::new(Style::Definition, parts), names)
+        // The library prints every brace; it is the commands that simplify.
+        it.declared(id, Show::new(Style::Definition, parts | Show::SPREAD), names)
     };
     let braces = text.ends_with('}') && !text.contains("\n} & {");
     let first = text.lines().find(|it| !it.starts_with("//")).unwrap_or_default();

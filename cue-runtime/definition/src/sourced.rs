@@ -196,6 +196,7 @@ fn begins_apart([body, hoisted]: &[Out; 2]) -> bool {
 }
 
 /// A place, merged.
+#[derive(Default)]
 pub struct Merged {
     /// As an expression; of a struct what is in its braces.
     pub text: String,

@@ -101,6 +101,15 @@ impl Evaluator {
         let vertex = self.heap.get(real);
         let is_struct = vertex.is_struct && vertex.scalar.is_none();
         let exprs = outward.as_ref().map_or_else(|| self.source_of(id), |it| it.exprs.clone());
+        // What a function has made is written nowhere.
+        let has_value = vertex.scalar.is_some() || vertex.is_struct || vertex.is_list;
+        if exprs.is_empty() && has_value && id != self.root {
+            let mut text = self.shown(id, Show::new(Style::Final, Show::FILE));
+            if !manner(show, Attributes::Dropped).spread {
+                text = laid_out(&text, cue_syntax::Style::Value);
+            }
+            return (Merged { text, is_struct, ..Merged::default() }, false);
+        }
         let files = match names {
             Names::Kept | Names::Replaced => parsed(&self.program),
             Names::PutIn => of_packages(&self.program),
@@ -135,8 +144,8 @@ impl Evaluator {
             imports @ [_, ..] if merged.is_struct && !closed && merged.lets.is_empty() => {
                 left_open::header(imports) + &laid_out(&merged.text, layout)
             }
-            imports @ [_, ..] if names != Names::Kept => {
-                left_open::header(imports) + laid_out(&text, layout).trim_end()
+            imports @ [_, ..] => {
+                left_open::header(imports) + laid_out(&text, layout).trim_end() + "\n"
             }
             _ => laid_out(&text, layout).trim_end().to_owned(),
         }

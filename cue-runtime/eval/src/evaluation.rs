@@ -73,6 +73,10 @@ pub enum Concreteness {
     Required,
     /// Incomplete values are fine.
     Optional,
+    /// So are they, but for values that are computed from themselves (the API's `DisallowCycles`).
+    Acyclic,
+    /// Nor is there a required field that nothing gives (`Final`).
+    Final,
 }
 
 /// An evaluation of a program with inputs.

@@ -357,7 +357,11 @@ impl Evaluation {
                 let within = if walk.everywhere { values } else { Concreteness::Optional };
                 self.collect_in(id, real, within, walk, depth);
             }
-            if !open || concrete && walk.found.len() == before {
+            let told = match kind {
+                Kind::Cycle => values != Concreteness::Optional,
+                _ => concrete || !open,
+            };
+            if told && (!open || walk.found.len() == before) {
                 let handed_on = walk.met.insert(fault, real).is_some_and(|it| it != real);
                 let fault = self.evaluator.placed(fault, id);
                 walk.repeated = walk.repeated
@@ -497,7 +501,7 @@ impl Evaluation {
             walk.labels.push(label);
             match presence {
                 Presence::Optional => {}
-                Presence::Required if concrete => {
+                Presence::Required if concrete || values == Concreteness::Final => {
                     let fault = self.evaluator.not_given(arc);
                     let fault = self.evaluator.heap.fault(fault);
                     self.lacks(fault, walk);
