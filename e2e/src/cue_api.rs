@@ -102,8 +102,29 @@ fn answers(source: &str, steps: &[&Value]) -> Vec<Value> {
 
 fn root_error(it: &mut Evaluation) -> Option<Value> {
     let root = it.lookup(&[]).ok()?;
-    let wrong = it.validate(root, Concreteness::Optional);
-    (!wrong.is_empty()).then(|| json!({"error": errors(&wrong)}))
+    if it.validate(root, Concreteness::Optional).is_empty() {
+        return None;
+    }
+    Some(json!({"error": errors(&error_of(it, root))}))
+}
+
+/// The error of a value: its own, or that of the first field that has one for good.
+fn error_of(it: &mut Evaluation, id: VertexId) -> Vec<Diagnostic> {
+    let mut next = id;
+    loop {
+        let node = it.inspect(next);
+        if !node.errors.is_empty() {
+            return node.errors;
+        }
+        let fails = |child: &Class| {
+            matches!(child, Class::Error(kind) if !matches!(kind, Kind::Incomplete | Kind::Cycle))
+        };
+        let mut members = node.members.iter().filter(|it| it.2 == Presence::Member);
+        match members.find(|member| fails(&it.inspect(member.3).class)) {
+            Some(member) => next = member.3,
+            None => return it.validate(id, Concreteness::Optional),
+        }
+    }
 }
 
 /// JSON as the recorder handed it over, which the recorded places are of: blanks behind colons and commas.
@@ -414,11 +435,7 @@ fn described(it: &mut Evaluation, id: VertexId, path: &str) -> Value {
     out.insert("exists".into(), true.into());
     if let Class::Error(_) = node.class {
         out.insert("kind".into(), "_|_".into());
-        let found = if node.errors.is_empty() {
-            it.validate(id, Concreteness::Optional)
-        } else {
-            node.errors
-        };
+        let found = if node.errors.is_empty() { error_of(it, id) } else { node.errors };
         out.insert("error".into(), errors(&found));
         return Value::Object(out);
     }
