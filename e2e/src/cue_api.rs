@@ -116,9 +116,7 @@ fn error_of(it: &mut Evaluation, id: VertexId) -> Vec<Diagnostic> {
         if !node.errors.is_empty() {
             return node.errors;
         }
-        let fails = |child: &Class| {
-            matches!(child, Class::Error(kind) if !matches!(kind, Kind::Incomplete | Kind::Cycle))
-        };
+        let fails = |it: &Class| matches!(it, Class::Error(kind) if !kind.is_incomplete());
         let mut members = node.members.iter().filter(|it| it.2 == Presence::Member);
         match members.find(|member| fails(&it.inspect(member.3).class)) {
             Some(member) => next = member.3,
