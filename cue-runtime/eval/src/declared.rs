@@ -8,6 +8,9 @@ use crate::heap::{Source, VertexId};
 use crate::program::{At, Code, Declaration, ExprId, Presence};
 use crate::validators::REQUIRED;
 
+/// Values that are said of one as a whole, and are looked at for references.
+const MOST_SAID: usize = 100;
+
 /// The places of declarations by their values.
 #[derive(Default)]
 pub(crate) struct Declared {
@@ -71,10 +74,10 @@ impl Evaluator {
 
     /// The references that are written as a value: alone, as operands of `&` or embedded.
     fn references_said_of(&self, id: VertexId) -> Vec<At> {
-        let mut named = Vec::new();
+        let (mut named, mut written) = (Vec::new(), Vec::new());
         let mut said = vec![id];
-        let mut written = Vec::new();
-        while let Some(id) = said.pop() {
+        for _ in 0..MOST_SAID {
+            let Some(id) = said.pop() else { break };
             for conjunct in &self.heap.get(id).conjuncts {
                 match conjunct.source() {
                     Source::Expr(expr, _) => written.push(expr),

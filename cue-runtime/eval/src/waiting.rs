@@ -83,7 +83,7 @@ const MOST_RANKED: usize = 64;
 const MOST_COPIES: usize = 64;
 
 /// Times that a vertex is evaluated anew for what others get that it was copied from.
-const MOST_ANEW: u32 = 4;
+const MOST_ANEW: u32 = 64;
 
 impl Evaluator {
     /// A comprehension that has not yielded: its fields are pending.

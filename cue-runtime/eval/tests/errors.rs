@@ -52,9 +52,11 @@ fn errors_are_told_as_the_cases_say() {
         let after = &cases[cases.find(case).unwrap() + case.len()..];
         let wanted = after.strip_prefix("\n-- gives\n").unwrap();
         let wanted = wanted.split("\n-- ").next().unwrap().trim_end();
-        let values = match name.starts_with("concrete: ") {
-            true => Concreteness::Required,
-            false => Concreteness::Optional,
+        let values = match name.split_once(": ") {
+            Some(("concrete", _)) => Concreteness::Required,
+            Some(("acyclic", _)) => Concreteness::Acyclic,
+            Some(("final", _)) => Concreteness::Final,
+            _ => Concreteness::Optional,
         };
         let got = errors(text, values);
         if got.trim_end() != wanted {

@@ -191,6 +191,10 @@ pub enum Concreteness {
     Required,
     /// Incomplete values are fine.
     Optional,
+    /// So are they, but for values that are computed from themselves.
+    Acyclic,
+    /// Nor is there a required field that nothing gives.
+    Final,
 }
 
 impl From<Concreteness> for cue_eval::Concreteness {
@@ -198,6 +202,8 @@ impl From<Concreteness> for cue_eval::Concreteness {
         match it {
             Concreteness::Required => Self::Required,
             Concreteness::Optional => Self::Optional,
+            Concreteness::Acyclic => Self::Acyclic,
+            Concreteness::Final => Self::Final,
         }
     }
 }
