@@ -191,6 +191,16 @@ pub(crate) struct Disjunction {
     pub(crate) elements: Vec<VertexId>,
 }
 
+impl Disjunction {
+    /// Where its alternatives stand; none for those of data.
+    pub(crate) fn env(&self) -> Option<EnvId> {
+        match self.sources.first()?.source() {
+            Source::Expr(_, env) => Some(env),
+            Source::Data(_) | Source::Vertex(_) => None,
+        }
+    }
+}
+
 /// A place in the output tree and what is known of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Vertex {

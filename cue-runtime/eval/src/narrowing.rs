@@ -5,7 +5,7 @@
 use cue_map::Map;
 
 use crate::evaluator::Evaluator;
-use crate::heap::{ArcEntry, Disjunction, EnvKind, Source, State, VertexId};
+use crate::heap::{ArcEntry, Disjunction, EnvId, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, Presence};
 use crate::untried::multiply;
 use crate::work::Work;
@@ -115,12 +115,20 @@ impl Evaluator {
         expr: ExprId,
         of: &Disjunction,
     ) -> Option<(VertexId, &ArcEntry)> {
-        let Source::Expr(_, env) = of.sources.first()?.source() else { return None };
+        self.field_named((expr, of.env()?), 0)
+    }
+
+    /// The field that an expression is the name of, so many environments further in than this one, and what has it.
+    pub(crate) fn field_named(
+        &self,
+        (expr, env): (ExprId, EnvId),
+        within: u32,
+    ) -> Option<(VertexId, &ArcEntry)> {
         let Code::Field { up, label } = self.program.code(expr) else { return None };
-        let EnvKind::Struct(vertex, ..) = self.heap.envs[self.env_up(env, *up)].kind else {
-            return None;
-        };
-        Some((vertex, self.heap.arc(vertex, *label)?))
+        match self.heap.envs[self.env_up(env, up.checked_sub(within)?)].kind {
+            EnvKind::Struct(vertex, ..) => Some((vertex, self.heap.arc(vertex, *label)?)),
+            _ => None,
+        }
     }
 
     /// The alternative that does not contradict and names what is needed, if no other does.

@@ -92,11 +92,7 @@ impl Evaluator {
         let left = &Cell::new(most);
         let elements =
             of.elements.iter().map(|it| self.vertex_excludes(*it, datum, (MOST_NAMED, left)));
-        let env = of.sources.first().and_then(|it| match it.source() {
-            Source::Expr(_, env) => Some(env),
-            Source::Data(_) | Source::Vertex(_) => None,
-        });
-        let written = env.into_iter().flat_map(|env| {
+        let written = of.env().into_iter().flat_map(|env| {
             self.alternatives(of).map(move |it| self.excludes((it, env), datum, (MOST_NAMED, left)))
         });
         let out = elements.chain(written).collect();
@@ -151,14 +147,11 @@ impl Evaluator {
 
     /// What a field or a variable names, so many environments further in than this one.
     fn named_in(&self, (expr, env): (ExprId, EnvId), within: u32) -> Option<VertexId> {
-        let code = self.program.code(expr);
-        let (Code::Field { up, .. } | Code::Variable { up, index: 0 }) = code else { return None };
-        let env = self.env_up(env, up.checked_sub(within)?);
-        match (code, &self.heap.envs[env].kind) {
-            (Code::Field { label, .. }, EnvKind::Struct(vertex, ..)) => {
-                self.heap.arc(*vertex, *label).map(|it| it.vertex)
-            }
-            (Code::Variable { .. }, EnvKind::Variables(value, _)) => Some(*value),
+        let Code::Variable { up, index: 0 } = self.program.code(expr) else {
+            return self.field_named((expr, env), within).map(|it| it.1.vertex);
+        };
+        match self.heap.envs[self.env_up(env, up.checked_sub(within)?)].kind {
+            EnvKind::Variables(value, _) => Some(value),
             _ => None,
         }
     }
