@@ -370,7 +370,7 @@ fn ours(text: &str) -> Answer {
                 (Concreteness::Optional, Some(one)) => {
                     return Outcome::Text(format!("_|_ // {}: {}\n", one.path, one.message));
                 }
-                (Concreteness::Required, _) => {}
+                _ => {}
             }
             match it.datum(root) {
                 Ok(datum) => {
