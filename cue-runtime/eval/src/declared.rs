@@ -5,7 +5,7 @@ use cue_map::Map;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
-use crate::program::{At, Code, Declaration, ExprId, Presence};
+use crate::program::{At, Declaration, ExprId, Presence};
 use crate::validators::REQUIRED;
 
 /// Values that are said of one as a whole, and are looked at for references.
@@ -72,33 +72,17 @@ impl Evaluator {
         fault
     }
 
-    /// The references that are written as a value: alone, as operands of `&` or embedded.
+    /// The references that are said of a value and of those that are said of it as a whole.
     fn references_said_of(&self, id: VertexId) -> Vec<At> {
-        let (mut named, mut written) = (Vec::new(), Vec::new());
+        let mut named = Vec::new();
         let mut said = vec![id];
         for _ in 0..MOST_SAID {
             let Some(id) = said.pop() else { break };
-            for conjunct in &self.heap.get(id).conjuncts {
-                match conjunct.source() {
-                    Source::Expr(expr, _) => written.push(expr),
-                    Source::Vertex(of) => said.push(of),
-                    Source::Data(_) => {}
-                }
-            }
-        }
-        while let Some(expr) = written.pop() {
-            named.extend(self.refers_at(expr));
-            match self.program.code(expr) {
-                Code::Unify(left, right) => written.extend([*left, *right]),
-                Code::Struct(literal) => {
-                    let all = &self.program.structs[*literal as usize].declarations;
-                    written.extend(all.iter().filter_map(|it| match it {
-                        Declaration::Embed(embedded) => Some(*embedded),
-                        _ => None,
-                    }));
-                }
-                _ => {}
-            }
+            named.extend(self.all_said(id).filter_map(|it| self.refers_at(it)));
+            said.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source() {
+                Source::Vertex(of) => Some(of),
+                Source::Expr(..) | Source::Data(_) => None,
+            }));
         }
         named
     }

@@ -103,8 +103,7 @@ impl Evaluator {
         if matches!(callee, Callee::Plain(Plain::MatchIf)) {
             let [condition, then, otherwise] = &arguments[..] else { return Ok(()) };
             let condition = self.schema_of(*condition, env)?;
-            let meets = self.matched(subject, condition);
-            let meets = !self.fails_for_good(meets) && self.lacking(meets, 0).is_none();
+            let meets = self.fit(subject, condition).is_ok();
             let said = if meets { *then } else { *otherwise };
             let chosen = self.schema_of(said, env)?;
             let both = self.matched(subject, chosen);

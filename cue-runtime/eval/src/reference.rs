@@ -304,16 +304,17 @@ impl Evaluator {
         self.is_said(id, names)
     }
 
-    /// Whether such an expression is said of a value: alone, as an operand of `&` or embedded.
-    pub(crate) fn is_said(&self, id: VertexId, is_it: impl Fn(&Code) -> bool) -> bool {
-        let mut open: Vec<ExprId> = Vec::new();
-        open.extend(self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source() {
+    /// The expressions that are said of a value: alone, as operands of `&` or embedded.
+    pub(crate) fn all_said(&self, id: VertexId) -> impl Iterator<Item = ExprId> + '_ {
+        let written = |it: &Conjunct| match it.source() {
             Source::Expr(expr, _) => Some(expr),
             Source::Data(_) | Source::Vertex(_) => None,
-        }));
-        while let Some(expr) = open.pop() {
+        };
+        let mut open: Vec<ExprId> =
+            self.heap.get(id).conjuncts.iter().filter_map(written).collect();
+        std::iter::from_fn(move || {
+            let expr = open.pop()?;
             match self.program.code(expr) {
-                code if is_it(code) => return true,
                 Code::Unify(left, right) => open.extend([*left, *right]),
                 Code::Struct(literal) => {
                     let code = &self.program.structs[*literal as usize];
@@ -324,8 +325,13 @@ impl Evaluator {
                 }
                 _ => {}
             }
-        }
-        false
+            Some(expr)
+        })
+    }
+
+    /// Whether such an expression is said of a value.
+    pub(crate) fn is_said(&self, id: VertexId, is_it: impl Fn(&Code) -> bool) -> bool {
+        self.all_said(id).any(|it| is_it(self.program.code(it)))
     }
 
     /// Whether a vertex is one reference to a field that is done with, and no less closed (S-72).

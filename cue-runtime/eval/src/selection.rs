@@ -524,10 +524,7 @@ impl Evaluator {
             Err(Unmet::Fault(_)) if asked.is_some_and(|it| self.is_unseen(it, Some(operand))) => {
                 return Value::Fault(self.fail(Kind::Incomplete, beyond(0), place));
             }
-            Err(Unmet::Fault(fault)) => match asked.map(|it| self.follow(it)) {
-                Some(id) if self.is_only_tested(id, fault) => id,
-                _ => return Value::Fault(fault),
-            },
+            Err(Unmet::Fault(fault)) => return Value::Fault(fault),
             Err(Unmet::Open(id)) if self.is_ahead(id) => {
                 let kind = self.kind_of_absence(id);
                 return Value::Fault(self.fail(kind, beyond(0), place));

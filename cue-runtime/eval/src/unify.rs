@@ -242,8 +242,8 @@ impl Evaluator {
             }
             // What waits is tried again once more is known.
             let waits = !work.waiting.is_empty() || !work.held.is_empty();
-            let chooses = !work.disjunctions.is_empty() || !self.trying.is_empty();
-            if waits && !valued && !chooses && self.heap.get(id).scalar.is_some() {
+            let found = waits && !valued && self.heap.get(id).scalar.is_some();
+            if found && work.disjunctions.is_empty() && self.trying.is_empty() {
                 // Who asked for its value before it had one finds it now.
                 valued = true;
                 self.epoch += 1;

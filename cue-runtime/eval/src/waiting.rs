@@ -265,9 +265,8 @@ impl Evaluator {
     /// Whether a vertex or one around it takes a reference now, which may bring more for it; not for what is tried
     /// with an alternative.
     fn is_being_fed(&self, id: VertexId) -> bool {
-        let around = |it: &VertexId| self.heap.get(*it).parent;
         self.trying.is_empty()
-            && std::iter::successors(Some(id), around).any(|it| self.heap.get(it).takes)
+            && std::iter::once(id).chain(self.ancestors(id)).any(|it| self.heap.get(it).takes)
     }
 
     /// Whether a vertex may still get more.
