@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use cue_map::Map;
-use cue_syntax::ast::{Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker};
+use cue_syntax::ast::{
+    Attribute, Binary, Decl, Expr, ExprKind, Field, File, Label as AstLabel, Marker,
+};
 use indexmap::IndexMap;
 use thin_vec::ThinVec;
 
@@ -106,6 +108,10 @@ impl<'a> Printer<'a> {
         for conjunct in conjuncts {
             match conjunct {
                 Conjunct::File { file, index, scope } => {
+                    // What `close` closes as a whole holds them, too.
+                    for it in file.attributes.iter().filter(|_| self.found.closed.contains("")) {
+                        self.add_attribute(it, index, &mut parts);
+                    }
                     self.add_struct(&file.decls, &scope, index, &mut parts, Braces::Written);
                 }
                 Conjunct::Expr { expr, scope, file } => {
@@ -303,6 +309,14 @@ impl<'a> Printer<'a> {
         }
     }
 
+    fn add_attribute(&self, it: &Attribute, file: usize, parts: &mut Parts<'_>) {
+        let note = self.note(it, file);
+        let known = parts.attributes.iter().any(|it| it.text == note.text);
+        if self.attributes == Attributes::Kept && !known {
+            parts.attributes.push(note);
+        }
+    }
+
     fn add_struct(
         &mut self,
         decls: &'a [Decl],
@@ -332,13 +346,7 @@ impl<'a> Printer<'a> {
         parts.literals.push(Vec::new());
         for decl in decls {
             match decl {
-                Decl::Attribute(it) => {
-                    let note = self.note(it, file);
-                    let known = parts.attributes.iter().any(|it| it.text == note.text);
-                    if self.attributes == Attributes::Kept && !known {
-                        parts.attributes.push(note);
-                    }
-                }
+                Decl::Attribute(it) => self.add_attribute(it, file, parts),
                 Decl::Let(..) => {}
                 Decl::Ellipsis(..) => parts.open = true,
                 Decl::Embed(value) => self.add(value, &inner, file, parts, Place::Embedded),

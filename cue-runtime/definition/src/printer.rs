@@ -201,7 +201,10 @@ impl<'a> Printer<'a> {
     /// The body with what stands above it.
     fn file(&self, body: Out, hoisted: Vec<Item>) -> String {
         let files = self.main();
-        let heading = Heading::of(files.iter().map(|it| &*it.text));
+        let mut heading = Heading::of(files.iter().map(|it| &*it.text));
+        if self.found.closed.contains("") {
+            heading.attributes.clear(); // they stand in what is closed
+        }
         let text = heading.above(&match self.imports.as_slice() {
             [] => String::new(),
             [only] => format!("import {}\n\n", import_text(only)),

@@ -213,7 +213,13 @@ impl Evaluator {
                         return;
                     }
                     // What is written there counts before the fields do (S-21).
-                    if self.program.code(*embed).is_literal() {
+                    let code = self.program.code(*embed);
+                    if code.is_computed_list() {
+                        // What its loops go through may be a field that stands below it.
+                        let at = self.program.at(*embed);
+                        self.narrow(id, Kinds::LIST, By::Expr(*embed), at, conjunct.via);
+                        embedded.push(conjunct);
+                    } else if code.is_literal() {
                         self.take(id, conjunct, work);
                     } else {
                         embedded.push(conjunct);

@@ -63,7 +63,10 @@ impl Evaluator {
             *known = Some(group);
             if let Some(outer) = taken.close_as.filter(|it| joins && *it != group) {
                 self.within.insert(group, outer);
-                self.exempt(group, self.embedding_of(conjunct.beside));
+                let beside = self.embedding_of(conjunct.beside);
+                if !self.stands_in_file(beside) {
+                    self.exempt(group, beside);
+                }
             }
             self.literals.insert(group, u32::from(conjunct.by_reference));
             if !code.takes_in && shared.is_none() {
@@ -198,6 +201,11 @@ impl Evaluator {
         let operand = |it: &u32| self.operand_of.contains_key(it);
         let around = |it: &u32| self.around.get(it).copied().filter(operand);
         std::iter::successors(Some(beside).filter(operand), around).take(MOST_APART + 1).count()
+    }
+
+    /// Whether what has this mark stands beside what a file embeds.
+    fn stands_in_file(&self, beside: u32) -> bool {
+        self.homes.get(&beside).is_some_and(|it| self.of_files.contains(it))
     }
 
     /// The mark of an embedding, of which `beside` may be that of an operand.

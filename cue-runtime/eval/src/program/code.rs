@@ -205,6 +205,16 @@ impl Code {
         )
     }
 
+    /// A list with loops or guards in it.
+    pub(crate) fn is_computed_list(&self) -> bool {
+        match self {
+            Code::List(elements) => {
+                elements.iter().any(|it| matches!(it, ListElement::Comprehension(_)))
+            }
+            _ => false,
+        }
+    }
+
     /// The scalar that is written there.
     pub(crate) fn scalar(&self) -> Option<&Datum> {
         match self {
