@@ -360,6 +360,9 @@ pub enum Code {
     Permanent,
     /// A validator is not satisfied: `false` for a call, the text as detail for a validator.
     Unsatisfied,
+    /// It is not satisfied by what may still become more specific: `false` for a call, an error that may go
+    /// away for a validator.
+    Unsettled,
     /// A value contains itself.
     Endless,
     /// The budget is used up.
@@ -397,6 +400,11 @@ impl CallError {
     /// The detail of a validator that is not satisfied.
     pub fn unsatisfied(message: impl Into<String>) -> CallError {
         Self::new(Code::Unsatisfied, message)
+    }
+
+    /// The same of a value that may still become more specific.
+    pub fn unsettled(message: impl Into<String>) -> CallError {
+        Self::new(Code::Unsettled, message)
     }
 
     /// The same of a place in the text.

@@ -218,7 +218,12 @@ impl Evaluator {
         let from = value.vertex().map_or_else(Vec::new, |it| vec![self.written_at(it)]);
         let vertex = value.vertex();
         let datum = match self.concrete_in(value, at, whole) {
-            Ok(Concrete::Datum(datum)) => datum,
+            Ok(Concrete::Datum(datum)) => {
+                if let Some(limit) = vertex {
+                    self.note_limit(limit);
+                }
+                datum
+            }
             // Nothing is more or less than a list or a struct, but it may be that or another one.
             Ok(Concrete::Vertex(id)) if matches!(compare, Compare::Equal | Compare::NotEqual) => {
                 return self.datum(id);

@@ -13,6 +13,7 @@ use crate::error::Kind;
 use crate::groups::{GroupSet, Joined, Lines};
 use crate::heap::{Conjunct, Cycle, EnvId, EnvKind, FaultId, Heap, Source, State, VertexId};
 use crate::labels::Labels;
+use crate::limits::Refusal;
 use crate::operators::Logic;
 use crate::order::Defaults;
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence, Program};
@@ -193,6 +194,10 @@ pub(crate) struct Evaluator {
     pub(crate) declared: crate::declared::Declared,
     /// Operands that were absent when a vertex asked, which may have changed since (S-46).
     pub(crate) answers: Vec<Answer>,
+    /// What has a limit by the scalar of what is being evaluated, and the last such.
+    pub(crate) limited_by: Map<VertexId, VertexId>,
+    /// What does not meet such a limit.
+    pub(crate) refusals: Vec<Refusal>,
     /// How often something was not finished when errors were looked for.
     pub(crate) passed_over: u64,
     pub(crate) defaults: Defaults,
@@ -313,6 +318,8 @@ impl Evaluator {
             known_below: Map::default(),
             declared: crate::declared::Declared::default(),
             answers: Vec::new(),
+            limited_by: Map::default(),
+            refusals: Vec::new(),
             passed_over: 0,
             defaults: Defaults::Values,
             trying: Vec::new(),

@@ -9,7 +9,7 @@ use crate::builtin::{Datum, Kinds, next_above, next_below};
 use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Test, VertexId};
+use crate::heap::{FaultId, State, Test, VertexId};
 use crate::number::Number;
 use crate::operators::range;
 use crate::program::At;
@@ -32,6 +32,13 @@ fn beyond(name: &str, number: &Number) -> Option<usize> {
 
 /// How the errors of validators end that come upon themselves.
 const STRUCTURAL: &str = "structural cycle";
+
+/// A value that does not meet a limit, which is the scalar of what was being evaluated when it was tested.
+pub(crate) struct Refusal {
+    id: VertexId,
+    pub(crate) on: VertexId,
+    found: Vec<FaultId>,
+}
 
 /// A bound on one side, and which of the tests it is.
 pub(crate) type Limit = Option<(Compare, Datum, usize)>;
@@ -126,7 +133,37 @@ impl Evaluator {
             }
             failed |= !found.is_empty();
         }
-        found.into_iter().for_each(|it| self.raise_id(id, it));
+        match self.limited_by.get(&id).copied().filter(|_| before.is_none() && !found.is_empty()) {
+            Some(on) if self.heap.get(on).state == State::Running => {
+                self.refusals.push(Refusal { id, on, found });
+            }
+            _ => found.into_iter().for_each(|it| self.raise_id(id, it)),
+        }
+    }
+
+    /// A limit is the scalar of what is being evaluated: that may be refused itself, by what asks now.
+    pub(crate) fn note_limit(&mut self, limit: VertexId) {
+        let on = self.follow(limit);
+        if on != self.current && self.trying.is_empty() && self.heap.get(on).state == State::Running
+        {
+            self.limited_by.insert(self.current, on);
+        }
+    }
+
+    /// What values that have a limit by `on` failed with: of those that limit each other the first one is refused,
+    /// and the others fail with it.
+    pub(crate) fn tell_refusals(&mut self, on: VertexId) {
+        let all = std::mem::take(&mut self.refusals);
+        let (now, later): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| it.on == on);
+        self.refusals = later;
+        let fault = self.heap.get(on).fault;
+        let refused = fault.filter(|it| self.heap.faults[*it].kind == Kind::Permanent);
+        for Refusal { id, found, .. } in now {
+            match refused {
+                Some(fault) => self.heap.get_mut(id).fault = Some(fault),
+                None => found.into_iter().for_each(|it| self.raise_id(id, it)),
+            }
+        }
     }
 
     /// The lowest and the highest number, string or bytes that bounds leave, and with which of the tests.

@@ -58,7 +58,7 @@ impl Evaluator {
             }
         }
         match found {
-            Some(text) => Err(CallError::incomplete(text)),
+            Some(text) => Err(CallError::unsettled(text)),
             None => Ok(Datum::Bool(true)),
         }
     }

@@ -90,6 +90,9 @@ impl Evaluator {
             if !self.asked_for.is_empty() {
                 self.asked_for.retain(|it| *it != id);
             }
+            if !self.refusals.is_empty() {
+                self.tell_refusals(id);
+            }
         }
         if !named && self.heap.get(id).fault.is_some() {
             self.fails_by_itself(id, outside);
@@ -98,6 +101,10 @@ impl Evaluator {
         self.current = before;
         self.place = outside;
         if self.depth == 0 {
+            // What waits for others at the very end is not refused by them.
+            while let Some(on) = self.refusals.first().map(|it| it.on) {
+                self.tell_refusals(on);
+            }
             self.forget_copies();
             if !self.answers.is_empty() {
                 self.recheck();

@@ -202,7 +202,7 @@ impl Evaluator {
                 self.placed_at(id, spot);
                 Ok(Value::Vertex(id))
             }
-            Err(error) if error.code == CallCode::Unsatisfied => {
+            Err(error) if matches!(error.code, CallCode::Unsatisfied | CallCode::Unsettled) => {
                 Ok(Value::Datum(Datum::Bool(false)))
             }
             Err(error) => {
@@ -432,7 +432,7 @@ pub(crate) fn has_handles(datum: &Datum) -> bool {
 
 pub(crate) fn kind_of(error: &CallError) -> Kind {
     match error.code {
-        CallCode::Incomplete => Kind::Incomplete,
+        CallCode::Incomplete | CallCode::Unsettled => Kind::Incomplete,
         CallCode::Permanent | CallCode::Unsatisfied => Kind::Permanent,
         CallCode::Endless => Kind::StructuralCycle,
         CallCode::Budget => Kind::Budget,
