@@ -5,7 +5,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, Source, State, VertexId};
 use crate::operators::range;
-use crate::program::{At, Code, ExprId};
+use crate::program::{At, Code, ExprId, LabelKind};
 
 /// References to references that are followed for where a type is written.
 const MOST_ALIASED: usize = 50;
@@ -112,6 +112,11 @@ impl Evaluator {
             }
             return Err(Unmet::Fault(noted));
         }
+        if self.frozen == Some(id) && self.current == id && self.is_bare_literal(id) {
+            self.heap.get_mut(id).is_struct = true; // taken back in `last_task`
+            return Ok(Concrete::Vertex(id));
+        }
+        let vertex = self.heap.get(id);
         if vertex.state == State::Running {
             let message = self.cycle_with(id, at);
             let mut fault = Fault::new(Kind::Cycle, message, at);
@@ -123,6 +128,21 @@ impl Evaluator {
             return Err(Unmet::Fault(fault));
         }
         Err(Unmet::Open(id))
+    }
+
+    /// Whether all that is known of a vertex is that a literal is written there: what that embeds finds a struct if
+    /// it asks for the vertex itself, once nothing else comes any more.
+    fn is_bare_literal(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        // An element is asked for by what is computed of its list, too.
+        let element = vertex.label.is_some_and(|it| self.labels.kind(it) == LabelKind::Index);
+        !element
+            && !vertex.placed.is_empty()
+            && vertex.scalar.is_none()
+            && vertex.choice.is_none()
+            && !vertex.is_list
+            && vertex.kinds.meets(Kinds::STRUCT)
+            && vertex.tests.is_empty()
     }
 
     /// The same with the plain words for what is not concrete.

@@ -112,6 +112,13 @@ impl Evaluator {
         self.fail_at(Kind::User, text, at, places)
     }
 
+    /// Whether nothing is there of a vertex, whatever it may be.
+    fn has_nothing(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let bare = !vertex.is_struct && !vertex.is_list && vertex.arcs.is_empty();
+        bare && vertex.scalar.is_none() && vertex.choice.is_none()
+    }
+
     fn say_part(&mut self, expr: ExprId, env: EnvId, text: &mut String, places: &mut Vec<At>) {
         let place = self.program.at(expr);
         let value = match self.key_of(expr, env) {
@@ -119,6 +126,11 @@ impl Evaluator {
             None => self.eval(expr, env),
         };
         let vertex = value.vertex();
+        // What the error is of has no value by then.
+        let own = vertex.map(|it| self.follow(it)).filter(|it| *it == self.current);
+        if own.is_some_and(|it| self.has_nothing(it)) {
+            return text.push('_');
+        }
         let choice = vertex.map(|it| self.unify(it));
         let choice = choice.filter(|it| self.heap.get(*it).choice.is_some());
         let value = match (choice, self.demand(value, place)) {

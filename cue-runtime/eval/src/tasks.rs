@@ -377,6 +377,7 @@ impl Evaluator {
             return false;
         }
         let before = self.frozen.replace(id);
+        let was_struct = self.heap.get(id).is_struct;
         let mut moved = false;
         if work.computed.iter().any(|it| it.fault.is_some_and(|it| self.waits(it).is_some())) {
             self.note_left(id, Left::Nothing);
@@ -387,6 +388,7 @@ impl Evaluator {
             let (pending, fault) = work.waiting.remove(at);
             if self.freeze_first(id, fault) {
                 work.waiting.insert(at, (pending, fault));
+                self.heap.get_mut(id).is_struct = was_struct;
                 self.frozen = before;
                 return true;
             }
@@ -403,6 +405,7 @@ impl Evaluator {
             moved = true;
             self.last_held(id, work);
         }
+        self.heap.get_mut(id).is_struct = was_struct;
         self.frozen = before;
         moved
     }
