@@ -54,7 +54,8 @@ impl Evaluator {
             false => None,
         };
         let embeds = code.has_embeds || shared.is_some();
-        if embeds && (taken.close_as.is_none() || joins) && !code.explicit {
+        let apart = self.stands_apart(taken);
+        if embeds && (taken.close_as.is_none() || joins || apart) && !code.explicit {
             let known = &mut work.inner.at_mut(place).1;
             let group = match known.or(shared) {
                 Some(group) => group,
@@ -108,6 +109,23 @@ impl Evaluator {
                 None => {}
             }
         }
+    }
+
+    /// Whether a literal that a file embeds by its name is closed by what it embeds itself, the other fields of the
+    /// file notwithstanding.
+    fn stands_apart(&self, taken: &Taken<'_>) -> bool {
+        let conjunct = taken.conjunct;
+        let Some(file) = taken.close_as.filter(|it| self.of_files.contains(it)) else {
+            return false;
+        };
+        let embeds = |it: &Declaration| match it {
+            Declaration::Embed(embed) => !matches!(self.program.code(*embed), Code::Struct(_)),
+            _ => false,
+        };
+        conjunct.by_reference
+            && !self.around.contains_key(&self.embedding_of(conjunct.beside))
+            && !conjunct.groups.iter().any(|it| *it != file && self.closing.contains(it))
+            && taken.code.declarations.iter().any(embeds)
     }
 
     /// The scope of the fields in a literal: a file is none of what stands in it.
