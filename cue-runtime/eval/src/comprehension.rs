@@ -345,7 +345,9 @@ impl Evaluator {
             // What only the fields around it could still bring is no element.
             // Up to v0.14 a list of its own elements has none.
             let bare = self.program.lenient && on == id && vertex.arcs.is_empty();
-            let done = vertex.state == State::Done || bare;
+            // One that is open by what is written has the elements that it has by then.
+            let open = !vertex.rest.is_empty();
+            let done = vertex.state == State::Done || bare || open;
             if vertex.closed_length().is_some() || last && done {
                 return Ok(());
             }
