@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{Arg, ArgAction, Args as ClapArgs, Subcommand, ValueEnum};
 use cue_session::Shown;
 use cue_syntax::Style;
 use cue_tool::evaluate::{Concrete, Imports, Outcome};
@@ -22,7 +22,7 @@ use crate::target::cue_runtime;
 
 /// `lateen cue …`
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "\
+#[command(mut_args = as_in_go, after_help = "\
 Examples:
   lateen cue export config.cue                 JSON
   lateen cue export . --out yaml -e deployments -t env=prod
@@ -134,7 +134,7 @@ struct Place {
 #[derive(Debug, ClapArgs)]
 struct Output {
     /// Evaluate this expression instead of the whole; may be repeated.
-    #[arg(short = 'e', long, value_name = "EXPR", allow_hyphen_values = true)]
+    #[arg(short = 'e', long, value_name = "EXPR")]
     expression: Vec<String>,
     /// Form of the output: json, jsonl, yaml, toml, cue, text, binary; openapi, openapi+yaml … describe definitions.
     #[arg(long, value_name = "FORM")]
@@ -157,7 +157,7 @@ struct Strict {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Export {
     #[command(flatten)]
     input: Input,
@@ -169,7 +169,7 @@ struct Export {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Eval {
     #[command(flatten)]
     input: Input,
@@ -192,7 +192,7 @@ struct Eval {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Vet {
     #[command(flatten)]
     input: Input,
@@ -201,7 +201,7 @@ struct Vet {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Def {
     #[command(flatten)]
     input: Input,
@@ -216,7 +216,7 @@ struct Def {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Fmt {
     /// Packages and files, `DIR/...` for all below; `-` formats stdin.
     #[arg(value_name = "FILE")]
@@ -233,7 +233,7 @@ struct Fmt {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(args_override_self = true)]
+#[command(args_override_self = true, mut_args = as_in_go)]
 struct Import {
     /// Mode (json, yaml, toml, text, binary, data, auto), then packages and data files.
     #[arg(value_name = "FILE")]
@@ -264,11 +264,11 @@ impl Input {
     fn request(&self, verb: Verb) -> Request {
         let load = Load {
             arguments: self.files.clone(),
-            tags: self.tag.clone(),
+            tags: given(&self.tag),
             variables: if self.inject_vars { Variables::System } else { Variables::None },
         };
         Request {
-            labels: self.place.path.clone(),
+            labels: given(&self.place.path),
             several: self.place.several(),
             context: self.place.context(),
             merge: self.place.merge,
@@ -314,6 +314,41 @@ impl Eval {
     }
 }
 
+/// A flag that is read as cue reads it: what is on or off may say which, as `-c=f`; another takes whatever follows,
+/// also what looks like a flag.
+fn as_in_go(flag: Arg) -> Arg {
+    let is_switch = matches!(flag.get_action(), ArgAction::SetTrue);
+    if flag.is_positional() || !is_switch && !flag.get_action().takes_values() {
+        return flag;
+    }
+    if is_switch {
+        let flag = flag.action(ArgAction::Set).num_args(0..=1).require_equals(true);
+        let flag = flag.default_value("false").default_missing_value("true");
+        return flag.value_name("BOOL").hide_default_value(true).value_parser(truth);
+    }
+    if flag.is_require_equals_set() {
+        return flag.value_parser(truth);
+    }
+    flag.allow_hyphen_values(true)
+}
+
+/// What Go takes for true and for false.
+fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err(format!("strconv.ParseBool: parsing {text:?}: invalid syntax")),
+    }
+}
+
+/// The values of a flag that may be repeated: one that is empty is none.
+fn given(values: &[String]) -> Vec<String> {
+    match values {
+        [only] if only.is_empty() => Vec::new(),
+        all => all.to_vec(),
+    }
+}
+
 /// Whether this command is the one that was called.
 pub fn is_meant() -> bool {
     std::env::args().skip(1).find(|it| !it.starts_with('-')).as_deref() == Some("cue")
@@ -328,11 +363,12 @@ pub fn refused(error: &clap::Error) -> String {
     match (error.kind(), argument.strip_prefix("--"), argument.strip_prefix('-')) {
         (ErrorKind::UnknownArgument, Some(name), _) => format!("unknown flag: --{name}"),
         (ErrorKind::UnknownArgument, None, Some(name)) => {
-            format!("unknown shorthand flag: '{name}' in -{name}")
+            format!("unknown shorthand flag: '{name}' in -{}", from_shorthand(name))
         }
         (ErrorKind::InvalidValue | ErrorKind::TooManyValues, Some(name), _) => {
             value_refused(error, name)
         }
+        (ErrorKind::ValueValidation, Some(name), _) => value_refused(error, name),
         (ErrorKind::InvalidSubcommand, ..) => match error.get(ContextKind::InvalidSubcommand) {
             Some(ContextValue::String(name)) => format!("unknown command {name:?} for \"cue\""),
             _ => error.to_string().trim_end().to_owned(),
@@ -348,18 +384,38 @@ fn value_refused(error: &clap::Error, flag: &str) -> String {
         Some(ContextValue::String(it)) => it.as_str(),
         _ => "",
     };
-    if value.is_empty() {
+    if value.is_empty() && error.kind() != ErrorKind::ValueValidation {
         let last = std::env::args().next_back().unwrap_or_default();
         return match last.strip_prefix('-').filter(|it| it.len() == 1) {
             Some(name) => format!("flag needs an argument: '{name}' in -{name}"),
             None => format!("flag needs an argument: --{flag}"),
         };
     }
-    let names = if flag == "concrete" { "-c, --concrete".to_owned() } else { format!("--{flag}") };
+    let short = shorthand(flag).map(|it| format!("-{it}, ")).unwrap_or_default();
+    let names = format!("{short}--{flag}");
     format!(
         "invalid argument {value:?} for {names:?} flag: strconv.ParseBool: parsing {value:?}: \
          invalid syntax"
     )
+}
+
+/// The letter that stands for a flag.
+fn shorthand(flag: &str) -> Option<char> {
+    let command = Args::augment_args(clap::Command::new("cue"));
+    let of = |command: &clap::Command| {
+        let found = command.get_arguments().find(|it| it.get_long() == Some(flag));
+        found.and_then(Arg::get_short)
+    };
+    of(&command).or_else(|| command.get_subcommands().find_map(of))
+}
+
+/// The letters of the argument that has one nobody knows, from that on.
+fn from_shorthand(name: &str) -> String {
+    let rest = |it: String| {
+        let letters = it.strip_prefix('-').filter(|it| !it.starts_with('-'))?;
+        letters.find(name).and_then(|at| letters.get(at..)).map(str::to_owned)
+    };
+    std::env::args().skip(1).find_map(rest).unwrap_or_else(|| name.to_owned())
 }
 
 /// Whether the folder is named before the command, as cue wants it.
@@ -453,7 +509,7 @@ fn values(request: Request, output: Option<&Output>, common: Common<'_>) -> anyh
             Ok(encoding) => request.out = encoding,
             Err(text) => request.unwritten = Some(text),
         }
-        request.expressions.clone_from(&it.expression);
+        request.expressions = given(&it.expression);
         request.force = it.force;
         target = Some(named.name).filter(|it| it != "-");
     }
@@ -511,7 +567,7 @@ fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
         endings: it.ext.clone(),
         name: it.place.name.clone().filter(|it| !it.is_empty()),
         package: it.place.package.clone().filter(|it| !it.is_empty()),
-        labels: it.place.path.clone(),
+        labels: given(&it.place.path),
         several: it.place.several(),
         context: it.place.context(),
         schema: it.place.schema.clone().filter(|it| !it.is_empty()),
