@@ -3,7 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use cue_syntax::ast::{Binary, Expr, ExprKind, File, Unary};
+use cue_session::{Diagnostic, Source};
+use cue_syntax::LineIndex;
+use cue_syntax::ast::{Attribute, Binary, Expr, ExprKind, File, Unary};
+
+use crate::diagnostic;
+use crate::error::unparsed;
 
 /// The tags without a value that were given, and which of them a file asked for.
 pub(crate) struct Flags<'a> {
@@ -27,59 +32,87 @@ impl<'a> Flags<'a> {
     }
 }
 
-/// Why a file is left out, and where that is written.
-pub(crate) struct Excluded {
-    pub(crate) reason: String,
-    pub(crate) at: u32,
-}
-
 /// Nesting of a condition.
 const DEPTH: u32 = 1_000;
 
-/// Whether a file is left out; an error where its condition cannot be read.
-pub(crate) fn excluded(file: &File, flags: &Flags<'_>) -> Result<Option<Excluded>, Excluded> {
+/// Why a file is left out, if it is.
+///
+/// # Errors
+/// What its condition, or that there are two, is wrong with.
+pub(crate) fn excluded(
+    source: &Source,
+    file: &File,
+    flags: &Flags<'_>,
+) -> Result<Option<String>, Vec<Diagnostic>> {
     let clause = file.package.as_ref().map_or(u32::MAX, |it| it.span.start);
-    let mut condition = None;
+    let mut condition: Option<&Attribute> = None;
     for attribute in file.attributes.iter().filter(|it| it.span.start < clause) {
-        let at = attribute.span.start;
-        match attribute.name.as_str() {
-            "ignore" => {
-                let reason = "@ignore() attribute found".to_owned();
-                return Ok(Some(Excluded { reason, at }));
+        match (attribute.name.as_str(), condition) {
+            ("ignore", _) => return Ok(Some("@ignore() attribute found".into())),
+            ("if", Some(first)) => {
+                let lines = LineIndex::new(&source.text);
+                let told = |text: &str, it: &Attribute| {
+                    let (line, column) = lines.at(it.span.start);
+                    diagnostic(text, Some((&source.name, line, column)))
+                };
+                return Err(vec![
+                    told("previous declaration here", first),
+                    told("multiple @if attributes", attribute),
+                ]);
             }
-            "if" if condition.is_some() => {
-                return Err(Excluded { reason: "multiple @if attributes".into(), at });
-            }
-            "if" => condition = Some(attribute),
+            ("if", None) => condition = Some(attribute),
             _ => {}
         }
     }
     let Some(attribute) = condition else { return Ok(None) };
-    let at = attribute.span.start;
-    let wrong = |reason: String| Excluded { reason, at };
+    // It is read as a text of its own, which has no name.
     let expr = cue_syntax::parse_expr(&attribute.body)
-        .map_err(|all| wrong(all.into_iter().next().map_or_else(String::new, |it| it.message)))?;
-    if holds(&expr, flags, DEPTH).map_err(wrong)? {
+        .map_err(|all| unparsed("", &attribute.body, &all))?;
+    if holds(&expr, flags, DEPTH).map_err(|text| vec![diagnostic(text, None)])? {
         return Ok(None);
     }
-    Ok(Some(Excluded { reason: format!("@if({}) did not match", attribute.body), at }))
+    Ok(Some(format!("@if({}) did not match", attribute.body)))
 }
 
 fn holds(expr: &Expr, flags: &Flags<'_>, depth: u32) -> Result<bool, String> {
     let Some(depth) = depth.checked_sub(1) else { return Err("build attribute too deep".into()) };
-    match &expr.kind {
-        ExprKind::Ident(name) => Ok(flags.is_set(name)),
-        ExprKind::Paren(inner) => holds(inner, flags, depth),
-        ExprKind::Unary(Unary::Not, inner) => Ok(!holds(inner, flags, depth)?),
+    let operator = |it: &str| Err(format!("invalid operator {it} in build attribute"));
+    let kind = match &expr.kind {
+        ExprKind::Ident(name) => return Ok(flags.is_set(name)),
+        ExprKind::Top => return Ok(flags.is_set("_")),
+        ExprKind::Paren(inner) => return holds(inner, flags, depth),
+        ExprKind::Unary(Unary::Not, inner) => return Ok(!holds(inner, flags, depth)?),
         // Both sides are asked: each tag in them counts as used.
         ExprKind::Binary(Binary::And, left, right) => {
             let (left, right) = (holds(left, flags, depth)?, holds(right, flags, depth)?);
-            Ok(left && right)
+            return Ok(left && right);
         }
         ExprKind::Binary(Binary::Or, left, right) => {
             let (left, right) = (holds(left, flags, depth)?, holds(right, flags, depth)?);
-            Ok(left || right)
+            return Ok(left || right);
         }
-        _ => Err("invalid expression in build attribute".into()),
-    }
+        ExprKind::Binary(other, ..) => return operator(other.symbol()),
+        ExprKind::Unary(Unary::Plus, _) => return operator("+"),
+        ExprKind::Unary(Unary::Minus, _) => return operator("-"),
+        ExprKind::Unary(Unary::Default, _) => return operator("*"),
+        ExprKind::Unary(Unary::Bound(it), _) => return operator(it.symbol()),
+        // In the words of the library that cue is made of.
+        ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Number(_)
+        | ExprKind::String(_)
+        | ExprKind::Bytes(_) => "BasicLit",
+        ExprKind::Interpolation { .. } => "Interpolation",
+        ExprKind::Bottom => "BottomLit",
+        ExprKind::Struct(_) => "StructLit",
+        ExprKind::List(_) => "ListLit",
+        ExprKind::Unary(Unary::Attempt | Unary::Open, _) => "PostfixExpr",
+        ExprKind::Select(_) => "SelectorExpr",
+        ExprKind::Index(..) => "IndexExpr",
+        ExprKind::Slice(_) => "SliceExpr",
+        ExprKind::Call(..) => "CallExpr",
+        ExprKind::Comprehension(..) => "Comprehension",
+        ExprKind::Bad => "BadExpr",
+    };
+    Err(format!("invalid type *ast.{kind} in build attribute"))
 }

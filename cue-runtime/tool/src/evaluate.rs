@@ -325,13 +325,14 @@ impl Asked<'_> {
                     unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
                 }
                 "--expression" => {
-                    let quoted = names.iter().filter(|it| {
-                        scope::quotes(&unit.sources, it) && !scope::declares(&unit.sources, it)
-                    });
-                    let quoted = quoted.map(|it| format!("{it}?: _\n"));
-                    of_data.map(|it| format!("{it}: _\n")).chain(quoted).collect()
+                    let selected = names.iter().filter(|it| self.selects(it));
+                    let selected = selected.map(|it| format!("{it}?: _\n"));
+                    of_data.map(|it| format!("{it}: _\n")).chain(selected).collect()
                 }
-                _ => String::new(),
+                _ => {
+                    let selected = names.iter().filter(|it| self.selects(it));
+                    selected.map(|it| format!("{it}?: _\n")).collect()
+                }
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
             sources.push(Source::new(name, text));
@@ -348,6 +349,12 @@ impl Asked<'_> {
             sources.push(Source::new("--package", format!("package {package}\n")));
         }
         sources
+    }
+
+    /// Whether a name is that of a field which selections alone reach.
+    fn selects(&self, name: &str) -> bool {
+        let sources = &self.unit.sources;
+        scope::selects(sources, name) && !scope::declares(sources, name)
     }
 
     /// What is compiled.

@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use cue_session::{Diagnostic, Source};
 use cue_syntax::Language;
 
+use crate::Error;
 use crate::condition::{Flags, excluded};
 use crate::error::unparsed;
 use crate::read;
-use crate::{Error, diagnostic};
 
 /// A package as it was found.
 #[derive(Default)]
@@ -22,11 +22,16 @@ pub(crate) struct Found {
     left_out: Vec<(String, String)>,
     /// How many files of the package were left out.
     pub(crate) excluded: usize,
-    /// What keeps files of the folder from being parsed, of whichever package they are.
+    /// What keeps files of the folder, and of those above it, from being parsed, of whichever package they are.
     pub(crate) wrong: Vec<Diagnostic>,
 }
 
 impl Found {
+    /// Whether there are files of CUE, of whichever package and even if all are left out.
+    pub(crate) fn has_cue(&self) -> bool {
+        !self.sources.is_empty() || !self.left_out.is_empty() || self.excluded > 0
+    }
+
     /// Why there is nothing.
     pub(crate) fn nothing(&self, shown: &str) -> Error {
         let hidden = |name: &str| name.rsplit('/').next().is_some_and(|it| it.starts_with('_'));
@@ -111,7 +116,7 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Fai
             }
             let source = read::source(&path, place.language)?;
             let parsed = cue_syntax::parse_as(&source.text, place.language);
-            if own && !parsed.errors.is_empty() {
+            if !parsed.errors.is_empty() {
                 found.wrong.extend(unparsed(&source.name, &source.text, &parsed.errors));
             }
             let named = parsed.file.package.as_ref().map(|it| it.name.to_string());
@@ -122,21 +127,17 @@ pub(crate) fn package(place: &Place<'_>, flags: &Flags<'_>) -> Result<Found, Fai
                 continue;
             };
             let other = found.package.as_ref().is_some_and(|it| *it != named);
-            match excluded(&parsed.file, flags) {
+            match excluded(&source, &parsed.file, flags) {
                 Ok(None) => {}
-                Ok(Some(it)) => {
+                Ok(Some(reason)) => {
                     found.excluded += usize::from(!other);
                     if own {
-                        found.left_out.push((name, it.reason));
+                        found.left_out.push((name, reason));
                     }
                     added |= !other;
                     continue;
                 }
-                Err(it) => {
-                    let (line, column) = cue_syntax::LineIndex::new(&source.text).at(it.at);
-                    let at = Some((source.name.as_str(), line, column));
-                    return Err(Error::from(diagnostic(it.reason, at)).into());
-                }
+                Err(wrong) => return Err(Error::Diagnostics(wrong).into()),
             }
             match &found.package {
                 Some(wanted) if other => {
@@ -196,6 +197,7 @@ fn upwards(place: &Place<'_>) -> Vec<PathBuf> {
     let below = place.root.zip(fs::canonicalize(place.folder).ok());
     let below = below.and_then(|(root, it)| Some(it.strip_prefix(root).ok()?.components().count()));
     let folder = std::path::absolute(place.folder).unwrap_or_else(|_| place.folder.to_owned());
+    let folder = read::cleaned(&folder);
     folder.ancestors().take(below.unwrap_or_default() + 1).map(Path::to_owned).collect()
 }
 

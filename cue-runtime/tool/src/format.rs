@@ -172,7 +172,7 @@ fn group(paths: &[Wished], request: &Request, outcome: &mut Outcome) -> Result<(
         let told = if request.wanted == Wanted::Files { "\0" } else { "" };
         name.insert_str(0, told);
         let source = || Source::new(name.as_str(), before.as_str());
-        if request.wanted == Wanted::Packages && name != "-" {
+        if request.wanted == Wanted::Packages {
             match tags::placed(&[source()]) {
                 Err(Error::Diagnostics(all)) => wrong.extend(all),
                 placed => placed?,

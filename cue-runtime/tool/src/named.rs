@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cue_session::{Diagnostic, Runtime, Source};
-use cue_syntax::{Language, LineIndex};
+use cue_syntax::Language;
 
 use crate::condition::{Flags, excluded};
 use crate::data::{self, Encoding, Value};
@@ -105,15 +105,14 @@ pub(crate) fn instance(
             wrong.extend(unfit);
             continue;
         }
-        match excluded(&parsed.file, flags) {
+        match excluded(&source, &parsed.file, flags) {
             Ok(None) => {}
-            Ok(Some(it)) => {
-                left_out.push(format!("\n    {}: {}", folder::dotted(&source.name), it.reason));
+            Ok(Some(reason)) => {
+                left_out.push(format!("\n    {}: {reason}", folder::dotted(&source.name)));
                 continue;
             }
-            Err(it) => {
-                let (line, column) = LineIndex::new(&source.text).at(it.at);
-                wrong.push(diagnostic(it.reason, Some((&source.name, line, column))));
+            Err(all) => {
+                wrong.extend(all);
                 continue;
             }
         }

@@ -10,6 +10,7 @@ use cue_syntax::unquote::quote;
 
 use crate::data::Value;
 use crate::evaluate::BUDGET;
+use crate::filetype::is_name;
 use crate::located::Located;
 use crate::read::absolute;
 use crate::{Error, scope};
@@ -66,6 +67,15 @@ impl Placed {
     /// The only value there is.
     pub(crate) fn one(labels: Vec<String>) -> Self {
         Self { labels, values: vec![0], several: Several::Unified }
+    }
+
+    /// The same with labels that bind no names: a package refers to what its own files declare.
+    pub(crate) fn unbound(&self) -> Self {
+        let quoted = |it: &String| match is_name(it) && !it.starts_with(['_', '#']) {
+            true => quote(it),
+            false => it.clone(),
+        };
+        Self { labels: self.labels.iter().map(quoted).collect(), ..self.clone() }
     }
 }
 
@@ -249,8 +259,11 @@ fn full_path(text: &str) -> Result<Vec<Label>, Error> {
     let mut labels = Vec::new();
     let mut decls = &parsed.file.decls;
     loop {
-        let [Decl::Field(field)] = decls.as_slice() else {
-            return refused("path flag must be a space-separated sequence of labels".into());
+        let field = match decls.as_slice() {
+            [Decl::Field(field)] => field,
+            // In just these words, whatever was given.
+            [_] => return refused("%q not a sequence of labels".into()),
+            _ => return refused("path flag must be a space-separated sequence of labels".into()),
         };
         labels.push(match &field.label {
             SyntaxLabel::Ident(_) | SyntaxLabel::String(..) => Label::Fixed(cut(field.label_span)),

@@ -9,6 +9,7 @@ use cue_session::{Input, Package, Runtime, Source};
 
 use crate::data::Value;
 use crate::embed::Spliced;
+use crate::error::in_order;
 use crate::evaluate::Asked;
 use crate::filetype::is_name;
 use crate::load::{Folders, Instance, Load};
@@ -124,7 +125,7 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
                 wrong.extend(all);
             }
         }
-        return Err(Error::Diagnostics(wrong));
+        return Err(Error::Diagnostics(in_order(wrong)));
     }
     let Some(files) = loaded.files else {
         request.written()?;
@@ -201,7 +202,9 @@ impl Plan<'_> {
             if self.schema().sources.is_empty() {
                 return refused("-d/--schema flag specified without a schema");
             }
-            let unit = &Unit { apart: true, ..Unit::from(self.schema().clone()) };
+            let unit = &Unit::from(self.schema().clone());
+            Asked { request, unit, expression: "" }.schema_is_there(self.runtime)?;
+            let unit = &Unit { apart: true, ..unit.clone() };
             Asked { request, unit, expression: "" }.agrees(self.runtime, DATA)?;
             if data.is_empty() {
                 return refused("-d/--schema flag requires non-CUE input files");
@@ -391,7 +394,10 @@ impl Unit {
         let begins = line.text.len();
         for it in placed {
             self.name_fields(it, values);
-            let part = place::line(it, values);
+            let part = match self.package {
+                Some(_) => place::line(&it.unbound(), values),
+                None => place::line(it, values),
+            };
             if let ([one], Several::Unified) = (it.values.as_slice(), it.several) {
                 if let Some(value) = values.get(*one).filter(|_| part.text.len() > LARGE) {
                     let path = it.labels.join(".");

@@ -10,9 +10,13 @@ use cue_syntax::{Around, LineIndex, around};
 
 use crate::evaluate::{Asked, EXPRESSION, waits_itself};
 use crate::plan::DATA;
+use crate::{Error, Request};
 
 /// A field that no schema has.
 const NONE: &str = "_lateen_none";
+
+/// What is told of a field that may be there, and of one that has to be given.
+const ABSENT: [&str; 2] = ["cannot reference optional field", "required field missing"];
 
 /// A source that positions are in.
 struct Parsed<'a> {
@@ -70,6 +74,34 @@ impl Asked<'_> {
         }
     }
 
+    /// Whether a schema that is looked up is a field that is there: none that may be, or has yet to be given.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(crate) fn schema_is_there(&self, runtime: &dyn Runtime) -> Result<(), Error> {
+        let Some(schema) = self.request.schema.as_ref().filter(|it| is_lookup(it)) else {
+            return Ok(());
+        };
+        let request = &Request { schema: None, ..self.request.clone() };
+        let asked = Asked { request, unit: self.unit, expression: schema };
+        // What else is wrong is told where data is held against it.
+        let Ok(mut session) = asked.start(runtime, Some(schema)) else { return Ok(()) };
+        let mut wrong = session.validate(EXPRESSION, Concreteness::Required).unwrap_or_default();
+        wrong.retain(|it| ABSENT.iter().any(|absent| it.message.starts_with(absent)));
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        let mut error = asked.renamed(runtime, Error::Diagnostics(wrong));
+        if let Error::Diagnostics(all) = &mut error {
+            for at in all.iter_mut().flat_map(|it| &mut it.positions) {
+                if at.file == "--expression" {
+                    at.file = "--schema".into();
+                }
+            }
+        }
+        Err(error)
+    }
+
     /// Where the one thing stands that a schema waits for.
     fn awaited(&self, runtime: &dyn Runtime, schema: &str) -> Option<Position> {
         let unit = &self.unit.without_data();
@@ -88,6 +120,15 @@ impl Asked<'_> {
         let waits = wrong.iter().any(|it| it.incomplete && it.message == only.message);
         only.positions.first().filter(|_| waits).cloned()
     }
+}
+
+/// Whether an expression is a name, or what is selected from one.
+fn is_lookup(text: &str) -> bool {
+    let mut expr = cue_syntax::parse_expr(text).map(|it| it.kind).ok();
+    while let Some(ExprKind::Paren(inner)) = expr {
+        expr = Some(inner.kind);
+    }
+    matches!(expr, Some(ExprKind::Ident(_) | ExprKind::Select(_) | ExprKind::Index(..)))
 }
 
 impl<'a> Parsed<'a> {

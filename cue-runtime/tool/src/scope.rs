@@ -89,13 +89,36 @@ pub(crate) fn declares(sources: &[Source], name: &str) -> bool {
     })
 }
 
-/// Whether a package has a field of that name that only selections reach: its label is quoted.
-pub(crate) fn quotes(sources: &[Source], name: &str) -> bool {
-    let quoted = format!("\"{name}\"");
-    sources.iter().filter(|it| it.text.contains(&quoted)).any(|source| {
-        cue_syntax::parse_file(&source.text).file.decls.iter().any(|it| match it {
-            Decl::Field(field) => matches!(&field.label, Label::String(it, _) if **it == *name),
-            _ => false,
-        })
+/// Whether a package has a field of that name that only selections reach: its label is quoted, or what is embedded
+/// brings it.
+pub(crate) fn selects(sources: &[Source], name: &str) -> bool {
+    let is = |label: &Label| match label {
+        Label::Ident(it) => *it.name == *name,
+        Label::String(it, _) => **it == *name,
+        Label::Interpolated(_) | Label::Dynamic(_) | Label::Pattern(..) => false,
+    };
+    sources.iter().filter(|it| it.text.contains(name)).any(|source| {
+        let file = cue_syntax::parse_file(&source.text).file;
+        let mut work: Vec<(&Decl, bool)> = file.decls.iter().map(|it| (it, false)).collect();
+        while let Some((decl, embedded)) = work.pop() {
+            match decl {
+                Decl::Field(field) => {
+                    if is(&field.label) && (embedded || matches!(field.label, Label::String(..))) {
+                        return true;
+                    }
+                }
+                Decl::Embed(it) => {
+                    let yielded = match &it.kind {
+                        ExprKind::Comprehension(_, body) => &body.kind,
+                        other => other,
+                    };
+                    if let ExprKind::Struct(decls) = yielded {
+                        work.extend(decls.iter().map(|it| (it, true)));
+                    }
+                }
+                Decl::Let(..) | Decl::Ellipsis(..) | Decl::Attribute(_) => {}
+            }
+        }
+        false
     })
 }

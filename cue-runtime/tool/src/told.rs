@@ -42,9 +42,7 @@ impl Asked<'_> {
             let own = ["undefined field", "invalid operand"];
             let compiled =
                 wrong.code != "cue/load" && !own.iter().any(|it| wrong.message.starts_with(it));
-            wrong.positions.retain(|it| {
-                it.file != INJECTED && !(looked_up && compiled && it.file == "--schema")
-            });
+            wrong.positions.retain(|it| !(looked_up && compiled && it.file == "--schema"));
             if let Some(rest) = wrong.path.strip_prefix(EXPRESSION) {
                 wrong.path = rest.trim_start_matches('.').to_owned();
             } else if let Some(rest) = wrong.path.strip_prefix(DATA) {
@@ -100,8 +98,9 @@ impl Asked<'_> {
             "--expression" => EXPRESSION.len() + 2,
             "--schema" => DATA.len() + 2,
             _ => {
-                if self.unit.spliced.iter().any(|it| it.relocate(at)) {
-                    return Place::Known;
+                // What was put in last is looked at first: it stands in what was there.
+                if self.unit.spliced.iter().rev().filter(|it| it.relocate(at)).count() > 0 {
+                    return if at.file == INJECTED { Place::Unknown } else { Place::Known };
                 }
                 let Some(data) = self.unit.data.iter().find(|it| it.name == at.file) else {
                     return Place::Known;

@@ -133,6 +133,41 @@ fn tags_that_nothing_asks_for_are_told_beside_what_cannot_be_loaded() {
 }
 
 #[test]
+fn a_tag_that_does_not_stand_where_it_may_keeps_no_other_from_being_known() {
+    let folder = folder(&[
+        ("s.cue", "a: string @tag(a)\nb?: int @tag(b)\nn: number @tag(n,type=number)\n"),
+        ("t.cue", "D: bool @tag(c,type=bool)\nD: true\n"),
+        ("x.cue", "let L = {f: string @tag(f)}\ng: L\n"),
+    ]);
+    let tagged = |file: &str, tag: &str| {
+        let load = Load {
+            arguments: vec![folder.path().join(file).display().to_string()],
+            tags: vec![tag.into()],
+            ..Load::default()
+        };
+        told(&Request::new(Verb::Export, load), folder.path())
+    };
+    let misplaced = "@tag not allowed within field constraint:\n    s.cue:2:9";
+    assert_eq!(tagged("s.cue", "a=1"), misplaced);
+    let number = "invalid number for injection tag \"n\"";
+    for (value, why) in [
+        ("042", "illegal integer number \"042\""),
+        ("-042", "illegal integer number \"-042\""),
+        ("1__0", "illegal '_' in number"),
+        ("1e+", "illegal exponent \"1e+\""),
+        (".", "illegal fraction \".\""),
+        ("-", "illegal number start \"-\""),
+    ] {
+        let both = format!("{number}: {why}\n{misplaced}");
+        assert_eq!(tagged("s.cue", &format!("n={value}")), both);
+    }
+    // The value of a tag is what its field is unified with, where that stands.
+    let conflict = "D: conflicting values true and false:\n    t.cue:2:4";
+    assert_eq!(tagged("t.cue", "c=false"), conflict);
+    assert_eq!(tagged("x.cue", "f=3"), "{\n    \"g\": {\n        \"f\": \"3\"\n    }\n}\n");
+}
+
+#[test]
 fn a_type_as_schema_is_told_where_it_stands() {
     let folder = folder(&[("s.cue", "a: 1\n"), ("d.json", "{\"b\": 1}")]);
     let vet = Request {

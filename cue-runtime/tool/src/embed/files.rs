@@ -25,7 +25,7 @@ fn wrong<T>(message: impl Into<String>) -> Result<T, Wrong> {
 }
 
 /// The parts of an attribute: keys, which may be empty, and values.
-pub(super) fn arguments(body: &str) -> Vec<(String, String)> {
+pub(crate) fn arguments(body: &str) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut quoted = None;
     let mut start = 0;

@@ -12,7 +12,8 @@ use cue_session::{Diagnostic, Position, Source};
 use cue_syntax::LineIndex;
 use cue_syntax::ast::{Attribute, Decl, File};
 
-pub(crate) use splice::Spliced;
+pub(crate) use files::arguments;
+pub(crate) use splice::{Data, Piece, Spliced};
 
 use crate::diagnostic;
 use crate::module::Module;
@@ -76,7 +77,7 @@ fn embeds(file: &File, source: &Source, wrong: &mut Vec<Diagnostic>) -> bool {
     }
     let mut kinds: Vec<String> = Vec::new();
     for it in above {
-        let kind = files::arguments(&it.body).into_iter().next().map(|it| it.1);
+        let kind = arguments(&it.body).into_iter().next().map(|it| it.1);
         let kind = kind.unwrap_or_default();
         let text = if clause.is_none() {
             "extern attribute without package clause".to_owned()
