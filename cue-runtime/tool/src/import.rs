@@ -134,6 +134,9 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
         let schema = Unit::from(loaded.packages.first().unwrap_or(files).clone());
         let request = &Request::new(Verb::Def, Load::default());
         Asked { request, unit: &schema, expression: "" }.sound(runtime, Sound::Text)?;
+        if !loaded.unembedded.is_empty() {
+            return Err(Error::Diagnostics(loaded.unembedded));
+        }
         if loaded.data.iter().any(|it| !it.named.kind.is_form()) {
             return Err(Error::Request("no encoding specified".into()));
         }

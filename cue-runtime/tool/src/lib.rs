@@ -16,6 +16,8 @@ mod experiments; // `CUE_EXPERIMENT`
 mod condition; // `@if`, `@ignore`
 mod folder; // the files of a package
 mod module; // the module around them
+mod modpath; // what it may be called
+mod way; // imports that lead to a package
 mod replaced; // modules that folders stand for
 mod tasks; // `tool/*`
 mod named; // files that are named one by one

@@ -7,12 +7,13 @@ use cue_session::{Diagnostic, Package, Source};
 use crate::condition::Flags;
 use crate::data::Encoding;
 use crate::embed::{Spliced, embed};
+use crate::error::in_order;
 use crate::filetype::{self, import_path};
 use crate::folder::{self, Failed, Found, Place};
 use crate::module::Module;
 use crate::named::{self, Opened};
 use crate::tags::{self, Variables};
-use crate::{Error, failed, module};
+use crate::{Error, module, read};
 
 pub use crate::module::{language, unspoken};
 
@@ -83,11 +84,11 @@ impl Load {
         let flags = Flags::new(&self.tags);
         let language = module::language_of(module.as_ref());
         let opened = named::opened(arguments.files)?;
-        let mut all: Vec<Result<Instance, Error>> = Vec::new();
-        for pattern in &arguments.packages {
+        let mut all: Vec<(usize, Result<Instance, Error>)> = Vec::new();
+        for (argument, pattern) in arguments.packages.iter().enumerate() {
             match packages(pattern, module.as_ref(), folders, &flags) {
-                Ok(found) => all.extend(found.into_iter().map(Ok)),
-                Err(Failed::Alone(error)) => all.push(Err(error)),
+                Ok(found) => all.extend(found.into_iter().map(|it| (argument, it))),
+                Err(Failed::Alone(error)) => all.push((argument, Err(error))),
                 Err(Failed::Altogether(error)) => return Err(error),
             }
         }
@@ -95,58 +96,104 @@ impl Load {
         let is_named = !opened.is_empty();
         if is_named {
             let files = named::instance(&opened, folders, language, &flags);
-            all.push(files.map_err(Error::Diagnostics));
+            all.push((arguments.packages.len(), files.map_err(Error::Diagnostics)));
         }
-        // What is wrong with the first that something is wrong with, and which that is.
-        let mut wrong: Option<(usize, Error)> = None;
         let mut instances = Vec::with_capacity(all.len());
-        for (number, it) in all.into_iter().enumerate() {
-            match it.and_then(|it| it.completed(module.as_ref(), &flags)) {
-                Ok(it) => instances.push(it),
-                Err(error) => wrong = wrong.or(Some((number, error))),
+        let mut first = Wrong::default();
+        let mut begins = (0, 0);
+        for (number, (argument, it)) in all.into_iter().enumerate() {
+            if begins.0 != argument {
+                begins = (argument, number);
+            }
+            let is_pattern = arguments.packages.get(argument).is_some_and(|it| it.contains("..."));
+            match it {
+                Err(error) => first.note((argument, number), error),
+                Ok(mut it) => {
+                    match (it.import(module.as_ref(), &flags), tags::placed(&it.sources)) {
+                        (Ok(()), Ok(())) => {}
+                        (Ok(()), Err(error)) => first.note((argument, number), error),
+                        (Err(error), _) if is_pattern => first.collect(begins, error),
+                        (Err(error), placed) => {
+                            let mut all = error.into_diagnostics();
+                            all.extend(placed.err().into_iter().flat_map(Error::into_diagnostics));
+                            first.note((argument, number), Error::Diagnostics(all));
+                        }
+                    }
+                    // What asks for tags is known of one that is wrong, too.
+                    instances.push(it);
+                }
             }
         }
+        let wrong = first.told();
         let mut injected: Vec<&mut Instance> = instances.iter_mut().collect();
         tags::inject(&mut injected, (&self.tags, self.variables), &flags, wrong)?;
         let files = if is_named { instances.pop() } else { None };
         let data = named::data(opened);
         let mut loaded = Loaded { packages: instances, files, data, unembedded: Vec::new() };
-        if folders == Folders::OfCue {
-            loaded.put_in(module.as_ref());
-        }
+        loaded.put_in(module.as_ref(), folders);
         Ok(loaded)
     }
 }
 
 impl Instance {
-    /// With what it imports.
+    /// Finds what it imports.
     ///
     /// # Errors
-    /// What keeps that from being found, and tags that do not stand where they may.
-    fn completed(mut self, module: Option<&Module>, flags: &Flags<'_>) -> Result<Self, Error> {
-        let found = match module {
-            Some(module) => module.imports(&self.sources, flags).map_err(|mut error| {
-                if let Error::Diagnostics(all) = &mut error {
-                    failed::named(all, &self.import_path, &self.sources, &[]);
-                    if let Err(Error::Diagnostics(tags)) = tags::placed(&self.sources) {
-                        all.extend(tags);
-                    }
-                }
-                error
-            }),
-            None => module::without(&self.sources),
+    /// What keeps that from being found.
+    fn import(&mut self, module: Option<&Module>, flags: &Flags<'_>) -> Result<(), Error> {
+        self.packages = match module {
+            Some(module) => module.imports(&self.import_path, &self.sources, flags)?,
+            None => module::without(&self.sources)?,
         };
-        self.packages = found?;
-        tags::placed(&self.sources)?;
-        Ok(self)
+        Ok(())
+    }
+}
+
+/// What is wrong with the first argument that something is wrong with, and with which package of all that is.
+#[derive(Default)]
+struct Wrong {
+    at: Option<(usize, usize)>,
+    error: Option<Error>,
+    /// Imports that failed in packages that one pattern means: those are one error.
+    imports: Vec<Diagnostic>,
+}
+
+impl Wrong {
+    /// Whether something is of the first argument that something is wrong with.
+    fn is_of_first(&mut self, at: (usize, usize)) -> bool {
+        self.at.get_or_insert(at).0 == at.0
+    }
+
+    fn note(&mut self, at: (usize, usize), error: Error) {
+        if self.is_of_first(at) && self.error.is_none() {
+            self.error = Some(error);
+        }
+    }
+
+    /// Of a pattern, whose packages begin there.
+    fn collect(&mut self, begins: (usize, usize), error: Error) {
+        if self.is_of_first(begins) {
+            self.at = Some(begins);
+            self.imports.extend(error.into_diagnostics());
+        }
+    }
+
+    fn told(self) -> Option<(usize, Error)> {
+        let number = self.at?.1;
+        if self.imports.is_empty() {
+            return Some((number, self.error?));
+        }
+        Some((number, Error::Diagnostics(in_order(self.imports))))
     }
 }
 
 impl Loaded {
-    /// Puts in what files ask for by `@embed`. Those that are named one by one are in no module.
-    fn put_in(&mut self, module: Option<&Module>) {
+    /// Puts in what files ask for by `@embed`. Those that are named one by one are in no module; of folders whose data
+    /// is wanted the packages are not looked at.
+    fn put_in(&mut self, module: Option<&Module>, folders: Folders) {
         let wrong = &mut self.unembedded;
-        let packages = self.packages.iter_mut().map(|it| (it, module));
+        let looked_at = self.packages.iter_mut().filter(|_| folders == Folders::OfCue);
+        let packages = looked_at.map(|it| (it, module));
         for (it, of) in packages.chain(self.files.as_mut().map(|it| (it, None))) {
             let Instance { sources, packages, spliced, .. } = it;
             embed(sources, of, spliced, wrong);
@@ -163,7 +210,7 @@ fn relative(argument: &str) -> String {
         return argument.to_owned();
     }
     let name = folder::shown_name(Path::new(argument));
-    if name.starts_with("..") { name } else { format!("./{name}") }
+    if name == ".." || name.starts_with("../") { name } else { format!("./{name}") }
 }
 
 /// The module that counts: around the working folder, or around what lies elsewhere.
@@ -200,7 +247,8 @@ fn packages(
     module: Option<&Module>,
     folders: Folders,
     flags: &Flags<'_>,
-) -> Result<Vec<Instance>, Failed> {
+) -> Result<Vec<Result<Instance, Error>>, Failed> {
+    let pattern = &canonical(pattern);
     let parts = import_path(pattern);
     let refused = |text: String| Err(Error::Request(text).into());
     if parts.qualifier == Some("_") {
@@ -212,7 +260,7 @@ fn packages(
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
     let root = module.map(|it| it.root.as_path());
     let Some(folder) = local(pattern).or_else(|| below_module(parts.path, module?)) else {
-        return imported(pattern, module, flags).map(|it| vec![it]);
+        return imported(pattern, module, flags).map(|it| vec![Ok(it)]);
     };
     if parts.path.contains("...") {
         let mut all = Vec::new();
@@ -227,13 +275,16 @@ fn packages(
                 shown: if shown.is_empty() { "." } else { &shown },
                 is_sought: true,
             };
-            let found = folder::package(&place, flags)?;
+            let mut found = folder::package(&place, flags)?;
+            let wrong = std::mem::take(&mut found.wrong);
             let wanted = match folders {
                 Folders::OfCue => !found.sources.is_empty(),
                 Folders::OfData => !found.sources.is_empty() || !found.data.is_empty(),
             };
-            if wanted {
-                all.push(instance(found, &path, module));
+            if wanted && !wrong.is_empty() {
+                all.push(Err(Error::Diagnostics(wrong)));
+            } else if wanted {
+                all.push(Ok(instance(found, &path, module)));
             }
         }
         if all.is_empty() {
@@ -247,14 +298,16 @@ fn packages(
     if !folder.is_dir() {
         return refused(format!("cannot find package {:?}", parts.path));
     }
+    if root.is_some_and(|root| std::fs::canonicalize(&folder).is_ok_and(|it| !it.starts_with(root)))
+    {
+        let text = "(dir outside of root)";
+        return refused(format!("cannot determine import path for {:?} {text}", parts.path));
+    }
     if module.is_some_and(|it| it.is_around_another(&folder)) {
         let text = "(directory is in a nested module)";
         return refused(format!("cannot determine import path for {:?} {text}", parts.path));
     }
-    let shown = match parts.path.trim_end_matches('/') {
-        "" => ".",
-        path => path,
-    };
+    let shown = parts.path;
     let language = module::language_of(module);
     let is_sought = false;
     let place = Place { folder: &folder, root, package: qualifier, shown, is_sought, language };
@@ -265,7 +318,24 @@ fn packages(
     if found.sources.is_empty() && folders == Folders::OfCue {
         return Err(found.nothing(shown).into());
     }
-    Ok(vec![instance(found, &folder, module)])
+    Ok(vec![Ok(instance(found, &folder, module))])
+}
+
+/// An argument with its path in its shortest form.
+fn canonical(pattern: &str) -> String {
+    let path = import_path(pattern).path;
+    let clean = read::cleaned(Path::new(path)).display().to_string();
+    let clean = match clean.as_str() {
+        "" => ".".to_owned(),
+        _ if path.starts_with("./") && !clean.starts_with("../") && clean != ".." => {
+            format!("./{clean}")
+        }
+        _ => clean,
+    };
+    match pattern.strip_prefix(path) {
+        Some(rest) => format!("{clean}{rest}"),
+        None => pattern.to_owned(),
+    }
 }
 
 /// Why an argument that names no folder means nothing to what knows of no module.
@@ -344,22 +414,32 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         Err(text) => return refused(format!("cannot find package {:?}: {text}", parts.path)),
     };
     let fits = |it: &module::Found<'_>| it.of.is_some() || !module.is_around_another(&it.folder);
-    let found = places.into_iter().next().filter(fits);
-    let Some(module::Found { folder, root, of }) = found else {
+    let mut places: Vec<module::Found<'_>> = places.into_iter().filter(fits).collect();
+    let Some(last) = places.pop() else {
         let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();
         let path = format!("{}{at}", parts.path);
         return refused(format!(
             "cannot find package {path:?}: cannot find module providing package {path}"
         ));
     };
-    let root = Some(root.as_path());
-    let language = of.map_or(&module.language, |it| &it.language);
-    let (shown, is_sought) = (parts.path, false);
-    let place = Place { folder: &folder, root, package: Some(name), shown, is_sought, language };
-    let found = folder::package(&place, flags)?;
+    let package = |it: &module::Found<'_>| {
+        let module::Found { folder, root, of } = it;
+        let (root, shown, is_sought) = (Some(root.as_path()), parts.path, false);
+        let language = of.map_or(&module.language, |it| &it.language);
+        let place = Place { folder, root, package: Some(name), shown, is_sought, language };
+        folder::package(&place, flags)
+    };
+    let mut found = package(&last)?;
+    for it in &places {
+        let other = package(it)?;
+        found.sources.extend(other.sources);
+        found.excluded += other.excluded;
+    }
+    found.sources.sort_by_key(|it| folder::place_of(&it.name));
     if found.sources.is_empty() {
         return refused(folder::no_files(parts.path, name, found.excluded));
     }
+    let folder = last.folder;
     let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();
     let name = qualified(&format!("{}{at}", parts.path), Some(name));
     Ok(Instance { name, ..instance(found, &folder, Some(module)) })

@@ -11,7 +11,8 @@ use crate::condition::Flags;
 use crate::filetype::import_path;
 use crate::folder::{self, Place};
 use crate::replaced::{self, Replaced};
-use crate::{Error, diagnostic, tasks};
+use crate::way::{Way, is_outside};
+use crate::{Error, diagnostic, modpath, tasks};
 
 /// A module on disk.
 pub(crate) struct Module {
@@ -83,6 +84,10 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     }
     let file = cue_syntax::parse_file(&text).file;
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
+    if let (false, Err(why)) = (path.is_empty(), modpath::check(&path)) {
+        let file = root.join("cue.mod/module.cue");
+        return Err(Error::Request(format!("invalid module file {}: {why}", file.display())));
+    }
     let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
     let language = language(&text);
     let replaced = replaced::of(&root, &text, &format!("{path}@{major}"))?;
@@ -126,59 +131,71 @@ impl Module {
         (inside && below.split('/').all(|it| it != "..") && folder.is_dir()).then_some(folder)
     }
 
-    /// Reads the packages that `sources` import from the module, and what those import.
+    /// Reads the packages that the package `root` of these sources imports from the module, and what those import.
     ///
     /// # Errors
-    /// A file that cannot be read; a folder of the module without the package.
+    /// A file that cannot be read or parsed; a package that is not there, or that imports itself.
     pub(crate) fn imports(
         &self,
+        root: &str,
         sources: &[Source],
         flags: &Flags<'_>,
     ) -> Result<Vec<Package>, Error> {
         let mut packages: Vec<Package> = Vec::new();
         // Each with the module that asks for it, if it is another.
-        let mut wanted: Vec<(Imported, Option<&Replaced>)> =
-            in_order(imported(sources)).map(|it| (it, None)).collect();
+        let mut wanted: Vec<(Way, Option<&Replaced>)> =
+            in_order(imported(sources)).map(|it| (Way::from(it), None)).collect();
         let mut seen: Vec<String> = Vec::new();
-        while let Some((Imported { path: import, at }, importer)) = wanted.pop() {
-            if seen.contains(&import) {
+        while let Some((way, importer)) = wanted.pop() {
+            let import = &way.import.path;
+            if way.leads_round() {
+                return Err(way.refused("package import cycle not allowed"));
+            }
+            if seen.contains(import) {
                 continue;
             }
             seen.push(import.clone());
-            if let Some(package) = tasks::package(&import) {
+            if let Some(package) = tasks::package(import) {
                 packages.push(package);
                 continue;
             }
-            let parts = import_path(&import);
-            let refused = |text: String| {
-                let at = Some((at.0.as_str(), at.1, at.2));
-                Err(diagnostic(format!("import failed: {text}"), at).into())
-            };
+            if let Some(error) = way.unlike_any() {
+                return Err(error);
+            }
+            let parts = import_path(import);
+            let refused = |text: &str| Err(way.failed(root, text));
             let version = parts.version.unwrap_or_default();
             if version.contains('/') {
-                return refused(format!(
+                return refused(&format!(
                     "cannot find package {import:?}: malformed import path {import:?}: import \
                      paths can only contain a major version specifier"
                 ));
             }
             if parts.qualifier == Some("_") {
                 let text = format!("_ is not a valid import path qualifier in {import:?}");
-                let at = Some((at.0.as_str(), at.1, at.2));
                 let missing = format!("cannot find package {:?}: {text}", parts.path);
-                let told = [text, missing];
-                let told = told.map(|it| diagnostic(format!("import failed: {it}"), at));
-                return Err(Error::Diagnostics(told.into()));
+                let told = [text, missing].map(|it| way.failed(root, &it).into_diagnostics());
+                return Err(Error::Diagnostics(told.concat()));
             }
             let places = match self.places(parts.path, version, importer) {
                 Ok(places) => places,
-                Err(text) => return refused(format!("cannot find package {import:?}: {text}")),
+                Err(text) => return refused(&format!("cannot find package {import:?}: {text}")),
             };
-            let name = match parts.package(&import) {
+            let own = import.rsplit_once(':').map_or(import.as_str(), |it| it.0);
+            let missing = format!(
+                "cannot find package {own:?}: cannot find module providing package {import}"
+            );
+            let may_be_missing = is_outside(import) && !self.path.is_empty();
+            let name = match parts.package(import) {
                 Ok(name) => name,
+                Err(text) if places.is_empty() && may_be_missing => {
+                    let told = [text, missing].map(|it| way.failed(root, &it).into_diagnostics());
+                    return Err(Error::Diagnostics(told.concat()));
+                }
                 Err(_) if places.is_empty() => continue,
-                Err(text) => return refused(text),
+                Err(text) => return refused(&text),
             };
-            let (mut sources, mut excluded) = (Vec::new(), 0);
+            let (mut sources, mut excluded, mut has_cue) = (Vec::new(), 0, false);
             let of = places.first().and_then(|it| it.of);
             for Found { folder, root, of } in &places {
                 let shown = parts.path;
@@ -189,16 +206,24 @@ impl Module {
                 // What is asked for with `-t` is asked of this module only.
                 let none = Flags::new(&[]);
                 let flags = if of.is_some() { &none } else { flags };
-                let found = folder::package(&place, flags)?;
+                let found = folder::package(&place, flags)
+                    .map_err(|it| way.unread(Error::from(it).into_diagnostics()))?;
+                if !found.wrong.is_empty() {
+                    return Err(way.unread(found.wrong));
+                }
+                has_cue |= found.has_cue();
                 excluded += found.excluded;
                 sources.extend(found.sources);
             }
-            if sources.is_empty() && !places.is_empty() {
-                return refused(folder::no_files(parts.path, name, excluded));
+            if !has_cue && may_be_missing {
+                return refused(&missing);
             }
-            wanted.extend(in_order(imported(&sources)).map(|it| (it, of)));
+            if sources.is_empty() && !places.is_empty() {
+                return refused(&folder::no_files(parts.path, name, excluded));
+            }
+            wanted.extend(in_order(imported(&sources)).map(|it| (way.to(it), of)));
             if !sources.is_empty() {
-                packages.push(Package { path: import, sources });
+                packages.push(Package { path: import.clone(), sources });
             }
         }
         Ok(packages)
@@ -245,11 +270,16 @@ pub(crate) const UNAVAILABLE: &str =
 /// # Errors
 /// They import others; the first by its path is told of. Files that do not parse are not looked at.
 pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
-    let outside = |it: &Imported| it.path.split('/').next().is_some_and(|it| it.contains('.'));
     let wanted = imported(sources);
-    let first = wanted.iter().filter(|it| outside(it)).min_by(|a, b| a.path.cmp(&b.path));
+    let first = wanted.iter().filter(|it| is_outside(&it.path)).min_by(|a, b| a.path.cmp(&b.path));
     let parses = |it: &Source| cue_syntax::parse_file(&it.text).errors.is_empty();
-    let Some(first) = first.filter(|_| sources.iter().all(parses)) else {
+    let parses = sources.iter().all(parses);
+    if let Some(error) = in_order(imported(sources)).find_map(|it| Way::from(it).unlike_any()) {
+        if parses {
+            return Err(error);
+        }
+    }
+    let Some(first) = first.filter(|_| parses) else {
         let mut paths: Vec<&str> = wanted.iter().map(|it| it.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -262,6 +292,7 @@ pub(crate) fn without(sources: &[Source]) -> Result<Vec<Package>, Error> {
 }
 
 /// What a file imports, and where it says so.
+#[derive(Clone)]
 pub(crate) struct Imported {
     pub(crate) path: String,
     pub(crate) at: (String, u32, u32),

@@ -281,17 +281,17 @@ fn the_files_of_a_module_are_read_in_its_language() {
         ("cue.mod/module.cue", "module: \"own.test/m@v0\"\nlanguage: version: \"v0.13.0\"\n"),
         ("a/a.cue", "package a\n\nimport \"own.test/m/b\"\n\nx: b.x\n"),
         ("b/b.cue", "package b\n\nx: error(\"c\")\n"),
-        ("d.cue", "x: [\n\t1\n\t2,\n]\n"),
+        ("d/d.cue", "x: [\n\t1\n\t2,\n]\n"),
     ]);
     let play = |name| play(&request(Verb::Export, folder.path(), &[name]), folder.path());
     let missing = "x: builtin \"error\" is not available in version v0.13.0; it was added in \
                    version \"v0.14.0\":\n    b/b.cue:3:4";
     assert_eq!(play("a"), Err(missing.into()));
-    let wrong = "missing ',' before newline in list literal:\n    d.cue:3:2\nmissing ',' in list \
-                 literal:\n    d.cue:4:3";
-    assert_eq!(play("d.cue"), Err(wrong.into()));
+    let wrong = "missing ',' before newline in list literal:\n    d/d.cue:3:2\nmissing ',' in list \
+                 literal:\n    d/d.cue:4:3";
+    assert_eq!(play("d/d.cue"), Err(wrong.into()));
     let request = format::Request {
-        arguments: vec![folder.path().join("d.cue").display().to_string()],
+        arguments: vec![folder.path().join("d/d.cue").display().to_string()],
         wanted: Wanted::Packages,
         style: Style::Plain,
         action: Action::Check,

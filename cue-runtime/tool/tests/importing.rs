@@ -53,6 +53,14 @@ fn data_becomes_cue() {
 }
 
 #[test]
+fn cue_that_is_named_is_loaded_with_what_it_embeds() {
+    let embeds = "@extern(embed)\n\npackage p\n\na: _ @embed(file=x.json)\n";
+    let folder = folder(&[("t.cue", embeds)]);
+    let told = imported(folder.path(), &["t.cue"], Options::default());
+    assert_eq!(told, Err("cannot embed files when not in a module".into()));
+}
+
+#[test]
 fn modes_choose_files_of_folders() {
     let folder = folder(&[
         ("a.json", "{\"a\": 1}"),
