@@ -317,9 +317,7 @@ impl Asked<'_> {
                 false => scope::declares(&unit.sources, it),
             });
             // What only the data has is declared, so that it can be referred to.
-            let of_data = names
-                .iter()
-                .filter(|it| unit.fields.contains(*it) && !scope::declares(&unit.sources, it));
+            let of_data = names.iter().filter(|it| self.is_of_data(it));
             let shared: String = match name {
                 _ if within => {
                     unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
@@ -351,6 +349,17 @@ impl Asked<'_> {
         sources
     }
 
+    /// Whether a name is that of a field which only data has.
+    fn is_of_data(&self, name: &str) -> bool {
+        self.unit.fields.contains(name) && !scope::declares(&self.unit.sources, name)
+    }
+
+    /// Whether names are declared for an expression that would count for the package, too.
+    fn lends_names(&self) -> bool {
+        let names = cue_syntax::parse_expr(self.expression).map(|it| scope::names(&it));
+        names.unwrap_or_default().iter().any(|it| self.is_of_data(it))
+    }
+
     /// Whether a name is that of a field which selections alone reach.
     fn selects(&self, name: &str) -> bool {
         let sources = &self.unit.sources;
@@ -379,6 +388,9 @@ impl Asked<'_> {
         // The whole tells of its values itself.
         let whole = self.expression.is_empty() && self.request.labels.is_empty();
         let of = if whole { Sound::Text } else { self.unit.sound };
+        if self.unit.package.is_some() && self.lends_names() {
+            self.sound(runtime, Sound::Text)?;
+        }
         self.answer(runtime, outcome).or_else(|error| {
             self.sound(runtime, of)?;
             outcome.begun = true;

@@ -231,7 +231,11 @@ fn module_of(arguments: &filetype::Arguments) -> Result<Option<Module>, Error> {
 /// The folder of a package that is named by where it is.
 fn local(pattern: &str) -> Option<PathBuf> {
     let path = import_path(pattern).path;
-    let path = path.split("...").next().unwrap_or_default();
+    // What stands in the last name before the dots is not looked at.
+    let path = match path.split_once("...") {
+        Some((above, _)) => above.rfind('/').map_or(above, |it| &above[..=it]),
+        None => path,
+    };
     match path {
         "" | "." | ".." => Some(PathBuf::from(if path.is_empty() { "." } else { path })),
         _ if path.starts_with(['/']) || path.starts_with("./") || path.starts_with("../") => {
@@ -248,6 +252,7 @@ fn packages(
     folders: Folders,
     flags: &Flags<'_>,
 ) -> Result<Vec<Result<Instance, Error>>, Failed> {
+    let given = pattern;
     let pattern = &canonical(pattern);
     let parts = import_path(pattern);
     let refused = |text: String| Err(Error::Request(text).into());
@@ -293,7 +298,7 @@ fn packages(
         return Ok(all);
     }
     if folder.is_file() {
-        return refused(format!("{pattern} is a file and not a package directory"));
+        return refused(format!("{given} is a file and not a package directory"));
     }
     if !folder.is_dir() {
         return refused(format!("cannot find package {:?}", parts.path));
