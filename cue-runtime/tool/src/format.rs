@@ -226,6 +226,7 @@ fn packages(arguments: &[String]) -> Result<(Vec<Vec<Wished>>, Option<Error>), E
             read::bytes(path)?;
         }
     }
+    module::named_around(Path::new("."))?;
     let mut all = Vec::new();
     for pattern in &arguments.packages {
         match of_package(pattern) {

@@ -268,6 +268,10 @@ fn packages(
         return imported(pattern, module, flags).map(|it| vec![Ok(it)]);
     };
     if parts.path.contains("...") {
+        if root.is_some_and(|root| is_within(&folder, &root.join("cue.mod"))) {
+            let text = format!("pattern not allowed in external package path {given:?}");
+            return Err(Failed::Altogether(Error::Request(text)));
+        }
         let mut all = Vec::new();
         let below = if folder.is_dir() { folder::below(&folder)? } else { Vec::new() };
         for path in below {
@@ -303,8 +307,7 @@ fn packages(
     if !folder.is_dir() {
         return refused(format!("cannot find package {:?}", parts.path));
     }
-    if root.is_some_and(|root| std::fs::canonicalize(&folder).is_ok_and(|it| !it.starts_with(root)))
-    {
+    if root.is_some_and(|root| !is_within(&folder, root)) {
         let text = "(dir outside of root)";
         return refused(format!("cannot determine import path for {:?} {text}", parts.path));
     }
@@ -324,6 +327,11 @@ fn packages(
         return Err(found.nothing(shown).into());
     }
     Ok(vec![Ok(instance(found, &folder, module))])
+}
+
+/// Whether a folder is another, or below it.
+fn is_within(folder: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(folder).is_ok_and(|it| it.starts_with(other))
 }
 
 /// An argument with its path in its shortest form.

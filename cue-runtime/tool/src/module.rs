@@ -84,15 +84,33 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     }
     let file = cue_syntax::parse_file(&text).file;
     let path = declared(&file.decls, &["module"]).unwrap_or_default();
-    if let (false, Err(why)) = (path.is_empty(), modpath::check(&path)) {
-        let file = root.join("cue.mod/module.cue");
-        return Err(Error::Request(format!("invalid module file {}: {why}", file.display())));
-    }
+    named(&root, &path)?;
     let (path, major) = path.split_once('@').unwrap_or((&path, "v0"));
     let language = language(&text);
     let replaced = replaced::of(&root, &text, &format!("{path}@{major}"))?;
     let (path, major) = (path.to_owned(), major.to_owned());
     Ok(Some(Module { root, path, major, language, replaced }))
+}
+
+/// Whether the module around a folder, if there is one, has a path that can be one.
+///
+/// # Errors
+/// It has another.
+pub(crate) fn named_around(folder: &Path) -> Result<(), Error> {
+    let Ok(start) = fs::canonicalize(folder) else { return Ok(()) };
+    let Some(root) = start.ancestors().find(|it| it.join("cue.mod").is_dir()) else {
+        return Ok(());
+    };
+    let text = fs::read_to_string(root.join("cue.mod/module.cue")).unwrap_or_default();
+    let path = declared(&cue_syntax::parse_file(&text).file.decls, &["module"]);
+    named(root, &path.unwrap_or_default())
+}
+
+/// Whether the path that the module there gives itself can be one.
+fn named(root: &Path, path: &str) -> Result<(), Error> {
+    let Some(why) = modpath::check(path).err().filter(|_| !path.is_empty()) else { return Ok(()) };
+    let file = root.join("cue.mod/module.cue");
+    Err(Error::Request(format!("invalid module file {}: {why}", file.display())))
 }
 
 /// The language of files in a module, or in none.

@@ -156,6 +156,16 @@ fn a_module_has_a_path_that_can_be_one() {
 }
 
 #[test]
+fn what_lies_below_cue_mod_is_no_pattern() {
+    let folder = folder(&[
+        ("cue.mod/module.cue", &module_file("m.test")),
+        ("cue.mod/pkg/ext.com/q/q.cue", "package q\na: 1\n"),
+    ]);
+    let told = export(folder.path(), "cue.mod/...", &[]);
+    assert!(told.starts_with("pattern not allowed in external package path "), "{told}");
+}
+
+#[test]
 fn what_was_put_below_cue_mod_is_one_package() {
     let folder = folder(&[
         ("cue.mod/module.cue", &module_file("m.test")),
