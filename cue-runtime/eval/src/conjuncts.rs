@@ -188,6 +188,10 @@ impl Evaluator {
             Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env, ("and", 1, at)) {
                     Ok(elements) => {
+                        if elements.is_empty() {
+                            self.note_top(id, &conjunct.groups);
+                            self.allow_all(id, conjunct.via);
+                        }
                         for element in elements.into_iter().rev() {
                             work.conjuncts.push(Conjunct {
                                 source: Source::Vertex(element).into(),

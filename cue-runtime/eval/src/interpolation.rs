@@ -90,6 +90,9 @@ impl Evaluator {
                 Ok(Concrete::Datum(Datum::String(text))) => {
                     return self.fail(Kind::User, text.to_string(), at);
                 }
+                Ok(Concrete::Datum(Datum::Bytes(it))) => {
+                    return self.fail(Kind::User, crate::builtin::valid_text(&it), at);
+                }
                 Ok(Concrete::Datum(it)) if it != Datum::Null => {
                     return self.fail(Kind::User, it.cue_text(), at);
                 }
@@ -220,6 +223,7 @@ impl Evaluator {
                     }
                     None => fault,
                 },
+                Err(Unmet::Open(_)) if wrong.is_some() => continue,
                 Err(Unmet::Open(id)) => self.open_part(id, expr, at),
             };
             wrong = Some(match wrong {
