@@ -310,6 +310,7 @@ impl Eval {
             concrete: false,
             apart: false,
             file: false,
+            simplified: false,
         }
     }
 }

@@ -3,6 +3,8 @@
 use cue_map::{Map, Set};
 use cue_syntax::ast::Marker;
 
+use crate::Simplified;
+
 /// A computed label: its file, its first and last byte.
 pub type LabelKey = (String, u32, u32);
 
@@ -22,6 +24,8 @@ pub struct Found {
     pub presence: Map<String, Marker>,
     /// The package embeds what a definition closes (O-77).
     pub is_closed: bool,
+    /// Whether the text is simplified.
+    pub simplified: Simplified,
 }
 
 /// The place of the alternative that is left of a choice.

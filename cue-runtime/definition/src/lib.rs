@@ -39,7 +39,7 @@ pub use crate::constant::{Constant, Evaluate, is_plain_type};
 pub use crate::found::{Found, LabelKey, left_of};
 pub use crate::hoisted::{Label, Outward, Place, PlaceOf, Room};
 pub use crate::printer::package;
-pub use crate::remark::laid_out;
+pub use crate::remark::{Simplified, laid_out};
 pub use crate::sourced::{
     Attributes, Docs, Key, Manner, Mark, Merged, Sources, Wanted, merged, sources,
 };

@@ -214,17 +214,22 @@ impl<'a> Printer<'a> {
             }
         });
         let written = matches!(files.as_slice(), [it] if merge::is_complex(&it.file.decls));
+        let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
+        let complex = files.iter().find(|it| merge::is_complex(&it.file.decls));
         let blank = match &body {
             Out::Struct(items) => match items.as_slice() {
                 [Item::Let(..), _, ..] => true,
+                // One of several files that begins with clauses keeps its line, too.
+                [Item::Embed(Out::Struct(items)), _, ..]
+                    if matches!(items.first(), Some(Item::Comprehension { .. })) =>
+                {
+                    complex.is_none_or(|it| above(&it.text))
+                }
                 [Item::Embed(_), _, ..] if !written => true,
                 // A struct in braces that was the whole file.
                 [Item::Embed(Out::Struct(items))] => items.len() > 1,
                 // It keeps the line that it began, in braces too.
-                [Item::Comprehension { .. }, ..] => {
-                    let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
-                    files.first().is_some_and(|it| above(&it.text))
-                }
+                [Item::Comprehension { .. }, ..] => files.first().is_some_and(|it| above(&it.text)),
                 _ => false,
             },
             Out::Text(..) => !hoisted.is_empty(),
@@ -259,7 +264,7 @@ impl<'a> Printer<'a> {
             false => "",
         };
         let above = if text.is_empty() || heading.is_attached { "" } else { gap };
-        let lay = |text: &str| laid_out(text, cue_syntax::Style::Made);
+        let lay = |text: &str| laid_out(text, cue_syntax::Style::Made, self.found.simplified);
         if heading.attributes.is_empty() {
             let blank = blank || closed && text.is_empty();
             let first = if blank { "\n" } else { "" };

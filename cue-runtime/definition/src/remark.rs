@@ -1,6 +1,7 @@
 //! Bottom literals with the comment that the printer puts behind them. It ends the line, so what
 //! follows goes to the next one, with the indentation that the official printer has there.
 
+use cue_syntax::Style;
 use cue_syntax::tree::{Distance, Group, Kind, NodeId, Tree};
 
 use crate::out::{BOTTOM, NO_SHARING};
@@ -9,25 +10,45 @@ const REMARK: &str = "// explicit error (_|_ literal) in source";
 /// Behind what keeps a value from being shared, which is printed as bottom, too.
 const UNSHARED: &str = "// no sharing";
 
+/// Whether what is printed is simplified: `-s`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Simplified {
+    /// It is not.
+    #[default]
+    No,
+    /// It is. No text with remarks is read again for that: they end lines within what they stand in.
+    Yes,
+}
+
 /// The text as the formatter aligns it, bottom literals with their remarks.
 #[inline(never)]
-pub fn laid_out(text: &str, style: cue_syntax::Style) -> String {
-    formatted(text, style).unwrap_or_else(|| text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_"))
+pub fn laid_out(text: &str, style: Style, simplified: Simplified) -> String {
+    let again: &[Style] = match simplified {
+        Simplified::No => &[],
+        // What is left has no braces too many, and is aligned like that.
+        Simplified::Yes => &[Style::Value, Style::Plain],
+    };
+    let literal = || text.replace(NO_SHARING, "_|_").replace(BOTTOM, "_|_");
+    formatted(text, style, again).unwrap_or_else(literal)
 }
 
 /// The text as the formatter has it; experiments that it needs need not be asked for.
-fn formatted(text: &str, style: cue_syntax::Style) -> Option<String> {
+fn formatted(text: &str, style: Style, again: &[Style]) -> Option<String> {
     const ASKED: &str = "@experiment(try,explicitopen,aliasv2)\n\n";
     let (tree, errors) = cue_syntax::parse_tree(text);
-    if errors.is_empty() {
-        return Some(cue_syntax::format_tree(&remarked(tree), style));
-    }
-    let (tree, errors) = cue_syntax::parse_tree(&format!("{ASKED}{text}"));
+    let asked = if errors.is_empty() { "" } else { ASKED };
+    let (tree, errors) = match asked {
+        "" => (tree, errors),
+        _ => cue_syntax::parse_tree(&format!("{asked}{text}")),
+    };
     if !errors.is_empty() {
         return None;
     }
-    let text = cue_syntax::format_tree(&remarked(tree), style);
-    text.strip_prefix(ASKED).map(str::to_owned)
+    let text = match again {
+        [] => cue_syntax::format_tree(&remarked(tree), style),
+        [next, rest @ ..] => formatted(&cue_syntax::format_tree(&tree, style), *next, rest)?,
+    };
+    text.strip_prefix(asked).map(str::to_owned)
 }
 
 /// The tree with bottom literals that have their remarks behind them.
@@ -52,6 +73,21 @@ fn remarked(mut tree: Tree) -> Tree {
             lines: vec![(Distance::Absent, remark.into())],
         };
         tree.comments.entry(NodeId(at as u32)).or_default().push(group);
+    }
+    // What is said of an error stands behind its literal, not behind the field that has it.
+    let failed = tree.nodes.iter().enumerate().filter_map(|(at, it)| match it.kind {
+        Kind::Field { value, .. } if matches!(tree[value].kind, Kind::Bottom) => {
+            Some((NodeId(at as u32), value))
+        }
+        _ => None,
+    });
+    for (field, value) in failed.collect::<Vec<_>>() {
+        let end = tree[value].end;
+        let Some(said) = tree.comments.get_mut(&field) else { continue };
+        let behind = said.extract_if(.., |it| it.at >= end);
+        let behind = behind.map(|it| Group { slot: 2, line: true, ..it });
+        let behind: Vec<Group> = behind.collect();
+        tree.comments.entry(value).or_default().extend(behind);
     }
     for node in &mut tree.nodes {
         // A comma stands behind a lone element, too, if that ends with a remark.

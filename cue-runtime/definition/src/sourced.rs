@@ -250,7 +250,8 @@ pub fn sources(
                 printer.named.push(&wanted[*number].named);
                 texts[*number] = printer.source(&wanted[*number], &index);
                 printer.named.pop();
-                imported.extend(printer.imports[before..].iter().map(|it| (*number, it.0.clone())));
+                let imports = printer.imports[before..].iter();
+                imported.extend(imports.map(|it| (*number, import_text(it))));
             }
             Mark::Leave(number) => {
                 let Some(left) = around.pop() else { continue };
@@ -272,7 +273,7 @@ pub fn sources(
     }
     let hoisted = Out::Struct(printer.hoisted()).fields();
     // Those that only lets name come last.
-    let of_lets = printer.imports.into_iter().map(|it| (wanted.len(), it.0));
+    let of_lets = printer.imports.iter().map(|it| (wanted.len(), import_text(it)));
     imported.extend(of_lets);
     Sources { texts, lets, imports: imported, hoisted, too_deep: printer.too_deep }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Later {
     pub(crate) structs: usize,
     /// Sources and the structs around them, as they come.
     pub(crate) marks: Vec<Mark>,
-    /// Builtin packages named, and where: twice as many as sources before, one more for a source itself.
+    /// Builtin packages, as they are imported, and where they are named: twice as many as sources before, one more for a source itself.
     pub(crate) imports: Vec<(usize, String)>,
     /// Lists around what is being written.
     pub(crate) lists: usize,
@@ -39,8 +39,9 @@ pub(crate) struct Later {
 impl Later {
     /// A package is named; those without one have none.
     pub(crate) fn import(&mut self, package: &str) {
-        if !package.is_empty() && !self.imports.iter().any(|it| it.1 == package) {
-            self.imports.push((self.wanted.len() * 2, package.to_owned()));
+        let import = format!("{package:?}");
+        if !package.is_empty() && !self.imports.iter().any(|it| it.1 == import) {
+            self.imports.push((self.wanted.len() * 2, import));
         }
     }
 }
@@ -93,9 +94,8 @@ impl Evaluator {
         text = left_open::without_lets(text);
         let mut imports: Vec<String> = Vec::new();
         for (_, import) in &later.imports {
-            let import = format!("{import:?}");
-            if !imports.contains(&import) {
-                imports.push(import);
+            if !imports.contains(import) {
+                imports.push(import.clone());
             }
         }
         let mut header = if whole { left_open::header(&imports) } else { String::new() };
@@ -117,7 +117,7 @@ impl Evaluator {
             Style::Eval => cue_syntax::Style::Spaced,
             Style::Final => cue_syntax::Style::Plain,
         };
-        let text = header + &laid_out(&text, layout);
+        let text = header + &laid_out(&text, layout, self.simplified);
         if style == Style::Eval { left_open::spaced(&text) } else { text }
     }
 

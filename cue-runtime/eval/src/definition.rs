@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use cue_definition::{
-    Attributes, Constant, Docs, Manner, Mark, Merged, Outward, Source, Sources, Wanted, laid_out,
-    left_open,
+    Attributes, Constant, Docs, Manner, Mark, Merged, Outward, Simplified, Source, Sources, Wanted,
+    laid_out, left_open,
 };
 use cue_syntax::Experiment;
 
 use crate::attach::put;
 use crate::budget::Budget;
+use crate::builtin::Kinds;
 use crate::evaluation::{Evaluation, compile_text};
 use crate::evaluator::Evaluator;
 use crate::export::Style;
@@ -98,6 +99,7 @@ impl Evaluator {
         };
         let outward = packages.and_then(|it| self.outward(id, it));
         let real = self.unify(id);
+        let kinds = self.kinds_of(real);
         let vertex = self.heap.get(real);
         let is_struct = vertex.is_struct && vertex.scalar.is_none();
         let exprs = outward.as_ref().map_or_else(|| self.source_of(id), |it| it.exprs.clone());
@@ -106,7 +108,7 @@ impl Evaluator {
         if exprs.is_empty() && has_value && id != self.root {
             let mut text = self.shown(id, Show::new(Style::Final, Show::FILE));
             if !manner(show, Attributes::Dropped).spread {
-                text = laid_out(&text, cue_syntax::Style::Value);
+                text = laid_out(&text, cue_syntax::Style::Value, Simplified::No);
             }
             return (Merged { text, is_struct, ..Merged::default() }, false);
         }
@@ -125,7 +127,8 @@ impl Evaluator {
         if merged.too_deep {
             self.leave_unwritten(id);
         }
-        // A part that a definition closes is one (O-77), but not what a call closes.
+        // A part that a definition closes is one (O-77), but not what a call closes. So is a choice of structs.
+        let is_struct = is_struct || kinds == Kinds::STRUCT;
         let closed = is_struct && leads.is_some_and(|it| it.is_closed) && !merged.embeds_definition;
         (merged, closed)
     }
@@ -142,12 +145,14 @@ impl Evaluator {
         let layout = cue_syntax::Style::Plain;
         match merged.imports.as_slice() {
             imports @ [_, ..] if merged.is_struct && !closed && merged.lets.is_empty() => {
-                left_open::header(imports) + &laid_out(&merged.text, layout)
+                left_open::header(imports) + &laid_out(&merged.text, layout, Simplified::No)
             }
             imports @ [_, ..] => {
-                left_open::header(imports) + laid_out(&text, layout).trim_end() + "\n"
+                left_open::header(imports)
+                    + laid_out(&text, layout, Simplified::No).trim_end()
+                    + "\n"
             }
-            _ => laid_out(&text, layout).trim_end().to_owned(),
+            _ => laid_out(&text, layout, Simplified::No).trim_end().to_owned(),
         }
     }
 
@@ -162,7 +167,7 @@ impl Evaluator {
         let apart = header.is_empty() && (closed || merged.begins_apart);
         let gap = if apart { "\n" } else { "" };
         let text = format!("{header}{body}{}", merged.lets);
-        format!("{gap}{}", laid_out(&text, cue_syntax::Style::Made))
+        format!("{gap}{}", laid_out(&text, cue_syntax::Style::Made, self.simplified))
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Fault {
     pub message: String,
     /// The vertex that was being evaluated when it arose; its path is that of the error.
     pub(crate) place: Option<VertexId>,
+    /// Where the error is that it wraps: what is said of it in short has that path, too.
+    pub(crate) inner: Option<VertexId>,
     /// Where it is: the primary position, if it has one.
     pub(crate) at: At,
     /// What else takes part.
@@ -86,6 +88,7 @@ impl Fault {
             kind,
             message,
             place: None,
+            inner: None,
             at,
             positions: Vec::new(),
             causes: Vec::new(),

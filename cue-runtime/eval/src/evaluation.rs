@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cue_definition::Simplified;
+
 use crate::attach::{Fill, attach};
 use crate::budget::Budget;
 use crate::builtin::{Datum, Kinds};
@@ -530,6 +532,11 @@ impl Evaluation {
     pub(crate) fn writer(&mut self) -> &mut Evaluator {
         self.evaluator.unwritten = None;
         &mut self.evaluator
+    }
+
+    /// Says whether the texts that follow are simplified.
+    pub fn simplify(&mut self, simplified: Simplified) {
+        self.evaluator.simplified = simplified;
     }
 
     /// As CUE text.

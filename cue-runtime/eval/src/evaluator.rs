@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use cue_definition::Simplified;
 use cue_map::{Map, Set};
 
 use crate::absent::Answer;
@@ -66,6 +67,8 @@ pub(crate) struct Evaluator {
     pub(crate) spent: Option<FaultId>,
     /// Why the last text that was asked for is not all there is, but for that.
     pub(crate) unwritten: Option<FaultId>,
+    /// Whether texts that are asked for are simplified.
+    pub(crate) simplified: Simplified,
     /// The vertex whose missing fields are absent for good.
     pub(crate) frozen: Option<VertexId>,
     /// Vertices on the stack whose value is taken as it is known: all of their tasks waited for it.
@@ -253,6 +256,7 @@ impl Evaluator {
             spending: Spending::new(budget.ticks),
             spent: None,
             unwritten: None,
+            simplified: Simplified::No,
             frozen: None,
             asked_for: Vec::new(),
             visits: Map::default(),

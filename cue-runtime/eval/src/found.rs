@@ -11,7 +11,7 @@ use crate::program::{Code, LabelKind, Presence};
 
 /// Evaluates what it asks for.
 pub(crate) fn found(it: &mut Evaluator, packages: Packages) -> Found {
-    let mut found = Found::default();
+    let mut found = Found { simplified: it.simplified, ..Found::default() };
     let mut named = Map::default();
     let mut places = vec![(it.root, String::new(), false)];
     if packages == Packages::PutIn {
@@ -141,6 +141,10 @@ pub(crate) fn target(it: &mut Evaluator, id: VertexId) -> Option<VertexId> {
         }
         let Value::Vertex(target) = it.eval(expr, env) else { return None };
         let target = it.unify(target);
+        // What names itself says nothing more.
+        if target == id {
+            continue;
+        }
         if shared.replace(target).is_some_and(|it| it != target) {
             return None;
         }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::builtin::{Datum, Text};
 use crate::demand::{Concrete, Operand, Unmet};
-use crate::error::{Fault, Kind};
+use crate::error::{Fault, Kind, LITERAL};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, FaultId, VertexId};
 use crate::program::{At, Code, ExprId, Interpolated, PartCode, Quotes};
@@ -290,7 +290,8 @@ impl Evaluator {
         let all = inner.each().map(|mut it| {
             let message = format!("{outer}: {}", it.message);
             it.positions.push(it.at);
-            Fault { message, at, ..it }
+            let inner = it.inner.or(it.place).filter(|_| it.message != LITERAL);
+            Fault { message, at, inner, ..it }
         });
         let Some(mut first) = Fault::listed(all) else { return fault };
         (first.kind, first.closed_by) = (kind, closed_by);

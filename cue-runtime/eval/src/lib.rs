@@ -116,5 +116,5 @@ pub use crate::compile::{LoadError, Profile, Source, compile};
 pub use crate::error::Kind;
 pub use crate::evaluation::{Addition, Concreteness, Diagnostic, Evaluation, Member};
 pub use crate::export::Style;
-pub use crate::printed::{Names, Show};
+pub use crate::printed::{Names, Show, Simplified};
 pub use crate::program::{LabelKind, Presence, Program};

@@ -2,7 +2,7 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::closed::NOT_ALLOWED;
-use crate::error::{Fault, Kind};
+use crate::error::{Fault, Kind, LITERAL};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, EnvId, FaultId, Source, Test, VertexId};
 use crate::program::{At, Callee, Code, ExprId, LabelKind, Plain, Presence};
@@ -127,6 +127,7 @@ impl Evaluator {
                 }
                 inner.positions.push(inner.at);
                 let fault = self.fail_at(kind, message, at, inner.positions);
+                self.heap.faults[fault].inner = inner.place.filter(|_| inner.message != LITERAL);
                 let fault = self.heap.faults[fault].clone();
                 told = Some(match told {
                     Some(before) => before.combined(fault),
@@ -193,6 +194,7 @@ impl Evaluator {
         let kind = if more { Kind::Incomplete } else { Kind::Permanent };
         // Those of the schemas stand next to it.
         let fault = self.fail(kind, message, at);
+        self.heap.faults[fault].inner = Some(self.place);
         failed.retain(|it| it.kind.is_incomplete() == more);
         self.heap.faults[fault].causes = failed;
         Err(fault)
@@ -325,7 +327,7 @@ impl Evaluator {
 
     /// An error at or below one value as if it were at or below another.
     /// The value it is about is that of the other.
-    fn moved(&mut self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
+    pub(crate) fn moved(&mut self, mut fault: Fault, from: VertexId, to: VertexId) -> Fault {
         let mut labels = Vec::new();
         let mut next = fault.place;
         while let Some(place) = next.filter(|it| *it != from) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+pub use cue_definition::Simplified;
 use cue_definition::texts::scalar_text;
 use cue_definition::{Mark, left_open};
 use cue_map::Map;
@@ -16,6 +17,7 @@ use crate::interpolation::INVALID;
 use crate::order::Defaults;
 use crate::outward::Packages;
 use crate::program::{Code, Label, LabelKind, Notes, Presence};
+use crate::report;
 
 /// What the printer shows besides regular fields, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +161,17 @@ impl Evaluator {
         let colon = if path.is_empty() { "" } else { ": " };
         let told = fault.in_short();
         // The path is that of the error within.
-        match told.strip_prefix(INVALID) {
-            Some(rest) => format!("{INVALID}{path}{colon}{rest}"),
-            None => format!("{path}{colon}{told}"),
+        if let Some(rest) = told.strip_prefix(INVALID) {
+            return format!("{INVALID}{path}{colon}{rest}");
         }
+        // So is a second one.
+        if let (Some(inner), (outer, Some(rest))) = (fault.inner, report::parts(&told)) {
+            // What a function was given has none.
+            let within = self.path(inner);
+            let colon_within = if within.is_empty() { "" } else { ": " };
+            return format!("{path}{colon}{outer}: {within}{colon_within}{rest}");
+        }
+        format!("{path}{colon}{told}")
     }
 
     /// The error that a value is printed as: one that nothing can resolve.
@@ -315,7 +324,10 @@ impl Evaluator {
         let kind = match self.labels.kind(label) {
             LabelKind::Regular => true,
             LabelKind::Definition => show.has(Show::DEFINITIONS),
-            LabelKind::Hidden | LabelKind::HiddenDefinition => show.has(Show::HIDDEN),
+            // What another package hides stays hidden.
+            LabelKind::Hidden | LabelKind::HiddenDefinition => {
+                show.has(Show::HIDDEN) && self.labels.package(label).is_none()
+            }
             LabelKind::Index => false,
         };
         kind && (presence != Presence::Optional || show.has(Show::OPTIONAL))
@@ -469,6 +481,7 @@ impl Evaluator {
             kind != LabelKind::Index && self.is_shown(it.label, it.presence, show)
                 || matches!(kind, LabelKind::Definition | LabelKind::HiddenDefinition)
                     && show.style == Style::Eval
+                    && show.has(Show::DEFINITIONS)
         })
     }
 

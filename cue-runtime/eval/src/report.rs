@@ -29,6 +29,12 @@ pub(crate) fn outer(message: &str) -> usize {
     found.unwrap_or(message.len())
 }
 
+/// A message's own words, and those of the error that it wraps.
+pub(crate) fn parts(message: &str) -> (&str, Option<&str>) {
+    let (own, rest) = message.split_at_checked(outer(message)).unwrap_or((message, ""));
+    (own, rest.strip_prefix(": "))
+}
+
 /// What functions have read comes after the files.
 fn place(it: &Diagnostic) -> Option<(bool, &(String, u32, u32))> {
     it.positions.first().filter(|_| it.placed).map(|it| (is_read(&it.0), it))

@@ -34,6 +34,11 @@ pub(crate) fn package_at(at: At) -> Option<&'static str> {
     (whole || at.span.start >= CONSTANT).then(|| package.local_name())
 }
 
+/// Whether something is written in a builtin package.
+pub(crate) fn is_builtin(at: At) -> bool {
+    at.source <= PACKAGES && at.source > PACKAGES - packages().len() as u32
+}
+
 /// Where a constant stands that has no text.
 const CONSTANT: u32 = 1 << 31;
 

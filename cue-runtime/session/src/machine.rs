@@ -6,7 +6,7 @@ use cue_eval::builtin::{Datum, Kinds as EvalKinds};
 use cue_eval::heap::VertexId;
 use cue_eval::{
     Addition, Budget as EvalBudget, Evaluation, LabelKind, LoadError, Presence as EvalPresence,
-    Program, Show, Source, Style, compile, evaluation,
+    Program, Show, Simplified, Source, Style, compile, evaluation,
 };
 use cue_map::Map;
 use cue_patch::{Mode, Tree};
@@ -387,6 +387,17 @@ fn written(
     path: &str,
     style: &SyntaxStyle,
 ) -> Result<String, Vec<Diagnostic>> {
+    it.simplify(match style {
+        SyntaxStyle::Simplified | SyntaxStyle::EvalWith(Shown { simplified: true, .. }) => {
+            Simplified::Yes
+        }
+        SyntaxStyle::Eval
+        | SyntaxStyle::EvalWith(_)
+        | SyntaxStyle::Final
+        | SyntaxStyle::Exported
+        | SyntaxStyle::Brief
+        | SyntaxStyle::Definition => Simplified::No,
+    });
     let style = match style {
         SyntaxStyle::Eval => Style::Eval,
         SyntaxStyle::EvalWith(shown) => {
@@ -397,16 +408,20 @@ fn written(
             });
         }
         SyntaxStyle::Final => Style::Final,
+        SyntaxStyle::Brief => return Ok(it.short(id)),
         SyntaxStyle::Exported => return Ok(it.shown(id, Show::new(Style::Final, Show::DOCS))),
-        SyntaxStyle::Definition if path.is_empty() => return Ok(it.definition()),
-        SyntaxStyle::Definition => Style::Definition,
+        SyntaxStyle::Definition | SyntaxStyle::Simplified if path.is_empty() => {
+            return Ok(it.definition());
+        }
+        SyntaxStyle::Definition | SyntaxStyle::Simplified => Style::Definition,
     };
     Ok(it.syntax(id, style))
 }
 
 /// What is shown of a value, as the evaluator counts it.
 fn parts(shown: Shown) -> Show {
-    let Shown { hidden, optional, attributes, wrong: _, concrete, apart, file } = shown;
+    let Shown { hidden, optional, attributes, wrong: _, concrete, apart, file, simplified: _ } =
+        shown;
     let more = [
         (!concrete, Show::DEFINITIONS),
         (hidden && !concrete, Show::HIDDEN),

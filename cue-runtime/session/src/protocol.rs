@@ -293,8 +293,12 @@ pub enum SyntaxStyle {
     Final,
     /// As written, references kept where possible, with docs and attributes (`cue def`).
     Definition,
+    /// The same, simplified (`cue def -s`).
+    Simplified,
     /// As `cue export --out cue`: like `Final`, with docs.
     Exported,
+    /// In few words, as errors have it.
+    Brief,
 }
 
 /// What `cue eval` shows on demand.
@@ -315,6 +319,8 @@ pub struct Shown {
     pub apart: bool,
     /// What is printed is a file: it says what it imports.
     pub file: bool,
+    /// Labels without quotes and structs without braces where they need none: `-s`.
+    pub simplified: bool,
 }
 
 /// A position in a source.

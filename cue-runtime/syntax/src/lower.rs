@@ -127,7 +127,7 @@ impl Lower<'_> {
                 }
                 false => &mut comments.above,
             };
-            lines.extend(group.lines.iter().map(|(_, text)| text.trim_end().to_owned()));
+            lines.extend(group.lines.iter().map(|(_, text)| text.clone().into_string()));
             to.lines.extend(group.lines.iter().map(|(_, text)| {
                 let text = text.strip_prefix("//").unwrap_or(text);
                 text.strip_prefix(' ').unwrap_or(text).to_owned()

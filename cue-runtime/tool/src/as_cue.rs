@@ -1,6 +1,6 @@
 //! A value as CUE: what `eval` and `def` print, also of what has none.
 
-use cue_eval::Names;
+use cue_eval::{Names, Simplified};
 use cue_session::{Concreteness, Diagnostic, Runtime, Session, Shown, SyntaxStyle};
 use cue_syntax::Style;
 use cue_syntax::ast::{Binary, ExprKind};
@@ -26,6 +26,10 @@ impl Asked<'_> {
         };
         let kept = of == Of::Expression;
         let packages = &self.unit.packages;
+        let simplified = match self.request.style {
+            Style::Simplified => Simplified::Yes,
+            _ => Simplified::No,
+        };
         if part.is_none() && self.request.verb == Verb::Def {
             let expression = Some(self.expression).filter(|_| kept);
             let names = match self.request.imports {
@@ -37,9 +41,11 @@ impl Asked<'_> {
                 Imports::PutIn | Imports::Kept => Some(Names::Replaced),
             };
             part = match names {
-                Some(Names::PutIn) if apart => part::inlined(&self.sources(None), packages),
+                Some(Names::PutIn) if apart => {
+                    part::inlined(&self.sources(None), packages, simplified)
+                }
                 Some(names) if !apart => {
-                    part::declared(&self.sources(expression), packages, path, names)
+                    part::declared(&self.sources(expression), packages, path, (names, simplified))
                 }
                 _ => None,
             };
@@ -51,17 +57,10 @@ impl Asked<'_> {
         if !labels.is_empty() {
             text = format!("{}: {{\n{}\n}}\n", labels.join(": "), text.trim_end());
         }
-        let styled = match self.request.verb {
-            Verb::Export => Style::Simplified,
-            _ => self.request.style,
-        };
-        if styled == Style::Simplified {
+        if self.request.verb == Verb::Export {
             // What is left has no braces too many, and is aligned like that.
             text = format::text("-", &text, Style::Value)?;
             text = format::text("-", &text, Style::Plain)?;
-            if self.request.verb == Verb::Eval {
-                text = spaced(&text);
-            }
         }
         // With data it is no file of the package any more: its clause goes, but the line of that
         // stays above a struct in braces.
@@ -148,13 +147,4 @@ fn is_composite(expression: &str) -> bool {
         expr,
         Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
     )
-}
-
-/// Text that is indented by spaces, as `eval` has it.
-fn spaced(text: &str) -> String {
-    let lines = text.split('\n').map(|it| {
-        let rest = it.trim_start_matches('\t');
-        format!("{}{rest}", "    ".repeat(it.len() - rest.len()))
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

@@ -157,7 +157,10 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Read, Vec<Di
         Encoding::Yaml => documents(file, bytes, &mut wrong)?,
         Encoding::Toml => {
             let it = tables::read(&lossy).map_err(|error| {
-                let (line, column) = line_column(bytes, error.offset);
+                // The end of a file is on its last line, though that ends.
+                let ends = error.offset >= bytes.len() && bytes.ends_with(b"\n");
+                let (line, column) = line_column(bytes, error.offset - usize::from(ends));
+                let column = column + u32::from(ends);
                 vec![diagnostic(error.message, Some((file, line, column)))]
             })?;
             let value = (it.datum, 0);

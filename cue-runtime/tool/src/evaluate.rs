@@ -463,10 +463,18 @@ impl Asked<'_> {
                 // What a package hides it hides from what it is part of.
                 let plain = self.expression.is_empty() && !self.is_joined();
                 let hidden = request.shown.hidden && (plain || self.unit.package.is_none());
-                let shown =
-                    Shown { wrong: ignores, concrete, apart, file, hidden, ..request.shown };
-                SyntaxStyle::EvalWith(shown)
+                let simplified = request.style == Style::Simplified;
+                SyntaxStyle::EvalWith(Shown {
+                    wrong: ignores,
+                    concrete,
+                    apart,
+                    file,
+                    hidden,
+                    simplified,
+                    ..request.shown
+                })
             }
+            Verb::Def if request.style == Style::Simplified => SyntaxStyle::Simplified,
             Verb::Def => SyntaxStyle::Definition,
         };
         let mut labels = Vec::new();
@@ -503,7 +511,7 @@ impl Asked<'_> {
                     }
                     datum = datum.within(&within);
                     data::write(request.out, &datum, request.html(), &path).map_err(|it| {
-                        Error::Diagnostics(vec![self.untold(runtime, &path, of, *it)])
+                        Error::Diagnostics(vec![self.untold((runtime, session), &path, of, *it)])
                     })?
                 }
             }

@@ -369,7 +369,7 @@ impl Import<'_> {
             // That is told once all data is read.
             return Ok(String::new());
         }
-        let text = format::text("-", &text, Style::Value)?;
+        let text = format::text("-", &text, Style::Data)?;
         // Empty lines of texts over several lines are not indented; a tab of their own is escaped.
         let lines =
             text.split('\n').map(|it| if it.trim_matches('\t').is_empty() { "" } else { it });

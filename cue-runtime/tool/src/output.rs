@@ -12,12 +12,19 @@ impl Asked<'_> {
     /// That a value is no text, with the place and the definitions that a function would tell of it.
     pub(crate) fn untold(
         &self,
-        runtime: &dyn Runtime,
+        (runtime, session): (&dyn Runtime, &mut Session),
         path: &str,
         of: Of,
         plain: Diagnostic,
     ) -> Diagnostic {
         const ASKED: &str = "strings.ToUpper(";
+        if path.is_empty() {
+            // A function cannot be given the whole.
+            let shown = session.syntax(path, SyntaxStyle::Brief).ok().flatten();
+            let kind = plain.message.rfind(" (type ").and_then(|at| plain.message.get(at..));
+            let (Some(shown), Some(kind)) = (shown, kind) else { return plain };
+            return Diagnostic { message: format!("cannot use value {shown}{kind}"), ..plain };
+        }
         let value = if of == Of::Expression { self.expression } else { path };
         let asked = format!("{ASKED}{value})");
         let told = self.start(runtime, Some(&asked)).ok();

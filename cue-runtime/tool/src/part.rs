@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use cue_eval::{Budget, Concreteness, Evaluation, Names, Profile, Show, Style, compile};
+use cue_eval::{
+    Budget, Concreteness, Evaluation, Names, Profile, Show, Simplified, Style, compile,
+};
 use cue_session::{NativeRuntime, Package, Runtime, Source};
 
 use crate::Error;
@@ -19,9 +21,13 @@ pub(crate) fn declared(
     sources: &[Source],
     packages: &[Package],
     path: &str,
-    names: Names,
+    (names, simplified): (Names, Simplified),
 ) -> Option<String> {
-    apart(|| printed(&mut started(sources, packages)?, path, names))
+    apart(|| {
+        let mut evaluation = started(sources, packages)?;
+        evaluation.simplify(simplified);
+        printed(&mut evaluation, path, names)
+    })
 }
 
 /// A value as it is printed where there is room for it.
@@ -32,9 +38,14 @@ pub(crate) fn shown(
 }
 
 /// The text of a package with what it imports put in (O-81).
-pub(crate) fn inlined(sources: &[Source], packages: &[Package]) -> Option<String> {
+pub(crate) fn inlined(
+    sources: &[Source],
+    packages: &[Package],
+    simplified: Simplified,
+) -> Option<String> {
     apart(|| {
         let mut evaluation = started(sources, packages)?;
+        evaluation.simplify(simplified);
         let text = evaluation.inlined();
         all_of(&mut evaluation, text)
     })

@@ -70,7 +70,7 @@ pub(crate) fn remarks(tree: &Tree, file: &[u8], lines: &Lines, from: usize, to: 
         let (group, others) = rest.split_at(count);
         // What ends a document that others follow is below it.
         let last = to == file.len();
-        found.alone(group, file, lines, (&holders, last));
+        found.alone(group, (tree, file), lines, (&holders, last));
         rest = others;
     }
     // An empty line stands above what is said of one if it is far enough from what came before.
@@ -128,7 +128,7 @@ impl Remarks {
     fn alone(
         &mut self,
         group: &[Comment],
-        file: &[u8],
+        (tree, file): (&Tree, &[u8]),
         lines: &Lines,
         (holders, last_document): (&[Holder], bool),
     ) {
@@ -140,7 +140,14 @@ impl Remarks {
         let sibling = before.filter(|it| it.column == first.column);
         let empty = |line: u32| lines.is_empty(file, line);
         let of_value = last_document || first.column > 1;
+        // Below a key without a value it is said of the next one.
+        let empty_handed = before.is_some_and(|it| is_left_out(tree, file, it.number + 1));
         let foot = match next {
+            Some(next) if empty_handed && before.is_some_and(|it| it.column == next.column) => None,
+            None if empty_handed && last_document => {
+                self.below.extend(texts());
+                return;
+            }
             Some(next) if first.column > next.column => before,
             Some(_) if empty(last.line + 1) && !empty(first.line - 1) => sibling,
             Some(_) => None,
@@ -177,6 +184,9 @@ impl Remarks {
         let text = it.text.clone();
         let here = lines.at(*at).0 == it.line;
         match entry {
+            Entry::Scalar(_) if here && is_left_out(tree, file, number) => {
+                self.behind.insert(number.saturating_sub(1), text);
+            }
             Entry::Key(_) | Entry::Scalar(_) if here => {
                 self.behind.insert(number, text);
             }
@@ -238,6 +248,15 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
     // What an alias brings stands where its anchor does.
     found.sort_by_key(|it| it.at);
     found
+}
+
+/// Whether an entry is a null that no text stands for.
+fn is_left_out(tree: &Tree, file: &[u8], number: usize) -> bool {
+    let Some((Entry::Scalar(Datum::Null), at)) = tree.entries.get(number) else { return false };
+    let rest = file.get(*at as usize..).unwrap_or_default();
+    let labelled = number.checked_sub(1).and_then(|it| tree.entries.get(it));
+    labelled.is_some_and(|it| matches!(it.0, Entry::Key(_)))
+        && !["null", "Null", "NULL", "~", "!"].iter().any(|it| rest.starts_with(it.as_bytes()))
 }
 
 /// Those before an offset and those behind it.

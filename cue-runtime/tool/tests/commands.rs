@@ -818,3 +818,14 @@ fn an_import_cycle_is_told_with_each_import_of_it() {
     assert!(wrong.starts_with("import failed: import failed: import failed: package import cycle"));
     assert_eq!(places, ["main.cue:3:8", "a/a.cue:3:8", "b/b.cue:3:8"], "{wrong}");
 }
+
+#[test]
+fn what_ends_too_early_is_told_of_on_the_last_line() {
+    let folder =
+        folder(&[("a.toml", "a = [1,\n"), ("b.toml", "b = [1,\n\n"), ("c.toml", "c = [1,")]);
+    for (file, place) in [("a.toml", "1:9"), ("b.toml", "2:2"), ("c.toml", "1:8")] {
+        let told = play(&request(Verb::Export, folder.path(), &[file]), folder.path());
+        let wanted = format!("expected value, not eof:\n    {file}:{place}");
+        assert_eq!(told.expect_err("it ends"), wanted);
+    }
+}

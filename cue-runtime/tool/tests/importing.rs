@@ -94,3 +94,26 @@ fn modes_choose_files_of_folders() {
     let text = import(&NativeRuntime::default(), &parsed).unwrap().remove(0).text;
     assert!(text.contains("e: json.Marshal(_cue_e)\nlet _cue_e = [1, {\n"), "{text}");
 }
+
+/// What is said of a field keeps the braces of its struct, as `cue import` of v0.17.1 has it.
+#[test]
+fn comments_of_yaml_stay_with_what_they_are_said_of() {
+    let cases = [
+        ("# x\na:\n  b:\n    c: 1\n", "// x\na: {\n\tb: c: 1\n}\n"),
+        ("a: # x\n  b: 1\n", "a: // x\n{\n\tb: 1\n}\n"),
+        ("# x\na: {b: {c: 1}}\n", "// x\na: {b: c: 1}\n"),
+        ("a:\n  b:\n    c: 1 # x\n", "a: b: c: 1 // x\n"),
+        ("a:\n  b: 1\n# foot\n", "// foot\na: {\n\tb: 1\n}\n"),
+        ("l:\n- # x\n  a:\n    b: 1\n", "l: [{\n\t// x\n\ta: {\n\t\tb: 1\n\t}\n}]\n"),
+        // A key without a value has what is said behind it, the next one what stands below it.
+        ("a:\n  db: # x\n", "a: {\n\tdb: // x\n\t\tnull\n}\n"),
+        ("a: null # x\n", "a: null // x\n"),
+        ("r:\n  # x: 1\n  # y: 2\nb: 1\n", "r: null\n// x: 1\n// y: 2\nb: 1\n"),
+        ("r:\n  # x: 1\n", "r: null\n// x: 1\n"),
+    ];
+    for (yaml, cue) in cases {
+        let folder = folder(&[("x.yaml", yaml)]);
+        let got = imported(folder.path(), &["x.yaml"], Options::default());
+        assert_eq!(got, Ok(vec![cue.to_owned()]), "{yaml}");
+    }
+}

@@ -85,6 +85,7 @@ impl Evaluator {
                 if special == Special::ValidateYaml && it.kind != Kind::Budget {
                     it.kind = Kind::Permanent;
                 }
+                it.inner = self.moved(it.clone(), both, self.place).place;
                 it.place = Some(self.place);
                 it
             });

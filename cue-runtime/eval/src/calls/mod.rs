@@ -355,7 +355,9 @@ impl Evaluator {
                     Ok(number) => Value::Datum(Datum::Number(number)),
                     Err(message) => {
                         let message = format!("error in call to {name}: {message}");
-                        Value::Fault(self.fail(Kind::Permanent, message, at))
+                        let fault = self.fail(Kind::Permanent, message, at);
+                        self.heap.faults[fault].inner = Some(self.place);
+                        Value::Fault(fault)
                     }
                 }
             }

@@ -16,6 +16,7 @@ use crate::found;
 use crate::heap::{self, EnvId, EnvKind, Source, VertexId};
 use crate::program::{ClauseCode, Code, DeclLabel, Declaration, ExprId, ListElement, PartCode};
 use crate::program::{Label, LabelKind};
+use crate::spots;
 
 /// What becomes of names of other packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -352,6 +353,10 @@ impl Search<'_> {
     fn target(&mut self, expr: ExprId, env: EnvId) -> Option<VertexId> {
         let program = self.it.program.clone();
         if let Code::Select(base, _) | Code::Index(base, _) = program.code(expr) {
+            // A constant stays the name that it has in its package.
+            if spots::is_builtin(program.at(*base)) {
+                return None;
+            }
             let base = self.target(*base, env);
             let field = base.filter(|it| self.it.heap.get(*it).parent.is_some());
             if field.is_some_and(|it| self.is_withheld(it)) {

@@ -24,12 +24,14 @@ pub enum Style {
     Made,
     /// A value simplified: definitions and hidden fields keep their braces (O-85).
     Value,
+    /// The same for data that is imported: braces stay, too, where something is said of the field that has them.
+    Data,
 }
 
 impl Style {
     /// Whether braces around the only field of a struct go, whatever has the struct.
     pub(crate) fn drops_braces(self) -> bool {
-        matches!(self, Style::Simplified | Style::Former | Style::Value)
+        matches!(self, Style::Simplified | Style::Former | Style::Value | Style::Data)
     }
 
     /// Whether it is printed as it is written.
@@ -150,13 +152,25 @@ impl Layout<'_> {
 
     fn commented(&self, id: NodeId) -> bool {
         // What a program says behind a field is said of its value.
-        let counts = |it: &Group| self.style != Style::Made || it.doc;
+        let counts = |it: &Group| match self.style {
+            Style::Made => it.doc,
+            Style::Data => it.doc || it.at < self.value_at(id),
+            _ => true,
+        };
         self.comments(id).iter().any(counts)
             || match &self.tree[id].kind {
                 Kind::Field { label, .. } => !self.comments(*label).is_empty(),
                 Kind::Let { name, .. } => !self.comments(*name).is_empty(),
                 _ => false,
             }
+    }
+
+    /// Where the value of a field begins.
+    fn value_at(&self, id: NodeId) -> u32 {
+        match &self.tree[id].kind {
+            Kind::Field { value, .. } => self.tree.start(*value).at,
+            _ => 0,
+        }
     }
 
     /// The name of a field, without an alias.
@@ -429,6 +443,7 @@ impl Layout<'_> {
         }
         let kept = match self.style {
             Style::Value => self.is_no_data(id),
+            Style::Data => self.is_no_data(id) || self.commented(id),
             _ => self.commented(id),
         };
         let drop = self.style.drops_braces() && !kept && self.comments(value).is_empty();

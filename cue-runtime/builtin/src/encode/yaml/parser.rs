@@ -137,12 +137,11 @@ impl<'a> Parser<'a> {
             }
             State::DocumentEnd => {
                 let token = self.peek()?;
+                // What follows begins with `---`, whatever ends this.
                 if token.kind == Kind::DocumentEnd {
                     self.scanner.skip();
-                    self.state = State::ImplicitDocument;
-                } else {
-                    self.state = State::Document;
                 }
+                self.state = State::Document;
                 self.handles.clear();
                 self.versioned = false;
                 Ok((Event::DocumentEnd, token.start))
@@ -255,7 +254,7 @@ impl<'a> Parser<'a> {
 
     fn document_start(&mut self, start: Start) -> Parse {
         let mut token = self.peek()?;
-        while token.kind == Kind::DocumentEnd {
+        while start == Start::Explicit && token.kind == Kind::DocumentEnd {
             self.scanner.skip();
             token = self.peek()?;
         }
