@@ -18,7 +18,8 @@ pub(crate) struct Later {
     pub(crate) structs: usize,
     /// Sources and the structs around them, as they come.
     pub(crate) marks: Vec<Mark>,
-    /// Builtin packages, as they are imported, and where they are named: twice as many as sources before, one more for a source itself.
+    /// Builtin packages, as they are imported, and where they are named: twice as many as sources before, one more for a
+    /// source itself.
     pub(crate) imports: Vec<(usize, String)>,
     /// Lists around what is being written.
     pub(crate) lists: usize,

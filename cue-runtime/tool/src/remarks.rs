@@ -168,6 +168,15 @@ impl Remarks {
         }
     }
 
+    /// One more comment behind an entry.
+    fn say_behind(&mut self, number: usize, text: &str) {
+        let all = self.behind.entry(number).or_default();
+        if !all.is_empty() {
+            all.push(' ');
+        }
+        all.push_str(text);
+    }
+
     /// A comment behind something.
     fn behind(
         &mut self,
@@ -185,13 +194,21 @@ impl Remarks {
         let here = lines.at(*at).0 == it.line;
         match entry {
             Entry::Scalar(_) if here && is_left_out(tree, file, number) => {
-                self.behind.insert(number.saturating_sub(1), text);
+                self.say_behind(number.saturating_sub(1), &text);
             }
-            Entry::Key(_) | Entry::Scalar(_) if here => {
-                self.behind.insert(number, text);
+            // What an alias brings stands where its anchor does: before its label.
+            Entry::Key(_) if here && is_aliased(tree, number + 1) => {
+                self.say_behind(number + 1, &text);
+            }
+            Entry::Key(_) if here => self.say_behind(number, &text),
+            Entry::Scalar(_) if here => {
+                let first = ends.partition_point(|end| end.0 < *at);
+                for (_, number) in ends.iter().skip(first).take_while(|end| end.0 == *at) {
+                    self.say_behind(*number, &text);
+                }
             }
             Entry::End if here && matches!(file.get(*at as usize), Some(b']' | b'}')) => {
-                self.behind.insert(number, text);
+                self.say_behind(number, &text);
             }
             _ if !here => {
                 if let Some(next) = split(holders, it.at).1.first() {
@@ -248,6 +265,15 @@ fn holders(tree: &Tree, lines: &Lines, file: &[u8]) -> Vec<Holder> {
     // What an alias brings stands where its anchor does.
     found.sort_by_key(|it| it.at);
     found
+}
+
+/// Whether a label's value is a scalar that an alias brings.
+fn is_aliased(tree: &Tree, number: usize) -> bool {
+    let entry = |at: usize| tree.entries.get(at);
+    match (number.checked_sub(1).and_then(entry), entry(number)) {
+        (Some((Entry::Key(_), label)), Some((Entry::Scalar(_), at))) => at < label,
+        _ => false,
+    }
 }
 
 /// Whether an entry is a null that no text stands for.

@@ -110,6 +110,8 @@ fn comments_of_yaml_stay_with_what_they_are_said_of() {
         ("a: null # x\n", "a: null // x\n"),
         ("r:\n  # x: 1\n  # y: 2\nb: 1\n", "r: null\n// x: 1\n// y: 2\nb: 1\n"),
         ("r:\n  # x: 1\n", "r: null\n// x: 1\n"),
+        // An alias brings what is said behind its anchor, too.
+        ("a: &x 1 # y\nb: *x # z\nc: *x\n", "a: 1 // y\nb: 1 // y // z\nc: 1 // y\n"),
     ];
     for (yaml, cue) in cases {
         let folder = folder(&[("x.yaml", yaml)]);
