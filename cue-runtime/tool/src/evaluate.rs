@@ -438,6 +438,11 @@ impl Asked<'_> {
                     it.path = path.collect::<Vec<_>>().join(".");
                 }
             }
+            // A field that nothing could be given to is no matter of what need not be concrete.
+            let waits = request.verb == Verb::Vet && !strict;
+            if waits && wrong.iter().all(|it| it.incomplete) {
+                wrong.clear();
+            }
             if !wrong.is_empty() {
                 return Err(Error::Diagnostics(wrong));
             }

@@ -162,3 +162,13 @@ fn large_data_counts_as_text_of_what_is_looked_at_beside_a_part() {
     let told = play(Verb::Export, ["", "x.a"], &[("s.cue", schema), ("d.json", &data)]);
     assert!(told.starts_with("x.b: conflicting values 3 and 2:\n    s.cue:1:14\n"), "{told:.200}");
 }
+
+#[test]
+fn a_field_that_nothing_could_be_given_to_is_no_matter_of_what_need_not_be_concrete() {
+    let text = "a!: 1\na?: string\n";
+    let missing = "a: field is required but not present:\n    s.cue:1:1";
+    assert_eq!(play(Verb::Vet, ["", ""], &[("s.cue", text)]), "");
+    assert_eq!(play(Verb::Eval, ["", ""], &[("s.cue", text)]), missing);
+    let wrong = format!("{text}b: 1 & 2\n");
+    assert!(play(Verb::Vet, ["", ""], &[("s.cue", &wrong)]).contains("b: conflicting values"));
+}
