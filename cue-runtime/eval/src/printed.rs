@@ -257,8 +257,13 @@ impl Evaluator {
                 self.write_source((named, labels), out, depth, later);
             }
             if show.has(Show::ATTRIBUTES) {
-                for notes in arc.notes() {
-                    for (name, body) in &self.program.notes[*notes as usize].attributes {
+                // One that several declarations have is there once.
+                let notes = arc.notes().iter().map(|it| &self.program.notes[*it as usize]);
+                let mut met = Vec::new();
+                for attribute in notes.flat_map(|it| &it.attributes) {
+                    if !met.contains(&attribute) {
+                        met.push(attribute);
+                        let (name, body) = attribute;
                         let _ = write!(out, " @{name}({body})");
                     }
                 }

@@ -21,6 +21,7 @@ fn request(line: &str, folder: &Path) -> Request {
     while let Some(word) = words.next() {
         match word {
             "-a" => (it.shown.optional, it.shown.hidden) = (true, true),
+            "-A" => it.shown.attributes = true,
             "-c" => it.concrete = Concrete::Must,
             "-e" => it.expressions.extend(words.next().map(str::to_owned)),
             "-i" => it.ignore = true,
