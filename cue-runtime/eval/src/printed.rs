@@ -257,15 +257,8 @@ impl Evaluator {
                 self.write_source((named, labels), out, depth, later);
             }
             if show.has(Show::ATTRIBUTES) {
-                // One that several declarations have is there once.
-                let notes = arc.notes().iter().map(|it| &self.program.notes[*it as usize]);
-                let mut met = Vec::new();
-                for attribute in notes.flat_map(|it| &it.attributes) {
-                    if !met.contains(&attribute) {
-                        met.push(attribute);
-                        let (name, body) = attribute;
-                        let _ = write!(out, " @{name}({body})");
-                    }
+                for (name, body) in self.program.attributes(arc.notes()) {
+                    let _ = write!(out, " @{name}({body})");
                 }
             }
             out.push('\n');

@@ -325,6 +325,17 @@ impl Program {
         Arc::make_mut(program)
     }
 
+    /// The attributes of declarations: one that several have is there once.
+    pub(crate) fn attributes(&self, notes: &[u32]) -> Vec<&(String, String)> {
+        let mut all = Vec::new();
+        for attribute in notes.iter().flat_map(|it| &self.notes[*it as usize].attributes) {
+            if !all.contains(&attribute) {
+                all.push(attribute);
+            }
+        }
+        all
+    }
+
     /// Whether what an expression stands for may have a literal that embeds something.
     pub(crate) fn may_embed(&self, expr: ExprId) -> bool {
         match self.code(expr) {

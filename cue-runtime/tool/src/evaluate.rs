@@ -316,21 +316,15 @@ impl Asked<'_> {
                 true => unit.seen.fields.iter().any(|name| name == it),
                 false => scope::declares(&unit.sources, it),
             });
-            // What only the data has is declared, so that it can be referred to.
-            let of_data = names.iter().filter(|it| self.is_of_data(it));
-            let shared: String = match name {
-                _ if within => {
-                    unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
-                }
-                "--expression" => {
-                    let selected = names.iter().filter(|it| self.selects(it));
-                    let selected = selected.map(|it| format!("{it}?: _\n"));
-                    of_data.map(|it| format!("{it}: _\n")).chain(selected).collect()
-                }
-                _ => {
-                    let selected = names.iter().filter(|it| self.selects(it));
-                    selected.map(|it| format!("{it}?: _\n")).collect()
-                }
+            let shared: String = if within {
+                unit.seen.fields.iter().map(|it| format!("let {it} = {DATA}.{it}\n")).collect()
+            } else {
+                // What only the data has is declared, so that an expression can refer to it.
+                let of_data = names.iter().filter(|_| name == "--expression");
+                let of_data = of_data.filter(|it| self.is_of_data(it));
+                let selected = names.iter().filter(|it| self.selects(it));
+                let selected = selected.map(|it| format!("{it}?: _\n"));
+                of_data.map(|it| format!("{it}: _\n")).chain(selected).collect()
             };
             let text = format!("{clause}{imports}{shared}{field}: {text}\n");
             sources.push(Source::new(name, text));

@@ -36,14 +36,6 @@ impl Evaluation {
 
     /// The attributes of a field, name and body.
     pub fn attributes(&self, id: VertexId) -> Vec<(String, String)> {
-        let mut all: Vec<(String, String)> = Vec::new();
-        for notes in self.notes(id) {
-            for attribute in &self.evaluator.program.notes[notes as usize].attributes {
-                if !all.contains(attribute) {
-                    all.push(attribute.clone());
-                }
-            }
-        }
-        all
+        self.evaluator.program.attributes(&self.notes(id)).into_iter().cloned().collect()
     }
 }
