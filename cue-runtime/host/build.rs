@@ -161,6 +161,8 @@ fn build(plan: &Plan, own_rustc: &Path, root: &Path, target_dir: &Path) {
     let sources: Vec<String> =
         sources.map(|it| format!("--remap-path-prefix={}/=", it.path().display())).collect();
     let mut flags = vec![
+        // Values are copied by 16 bytes: a fortieth less work, a hundredth less module.
+        "-Ctarget-feature=+simd128".to_owned(),
         "-Clink-arg=-zstack-size=268435456".to_owned(),
         // Numbers of functions, types and globals as short as they can be, not padded to 5 bytes.
         "-Clink-arg=--compress-relocations".to_owned(),

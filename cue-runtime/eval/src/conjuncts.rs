@@ -17,7 +17,7 @@ use crate::work::Work;
 const MOST_COMPARED: usize = 64;
 
 /// Closing values that are compared without being counted.
-const FEW_COMPARED: usize = 16;
+pub(crate) const FEW_COMPARED: usize = 16;
 
 impl Evaluator {
     /// What is written counts at once, the rest in its turn (S-23).

@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 
+use crate::conjuncts::FEW_COMPARED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::groups::{FEW_COUNTED, Groups, Known};
@@ -65,8 +66,9 @@ impl Evaluator {
             return;
         }
         if !new {
-            let mut once_more = false;
+            let (mut compared, mut once_more) = (0, false);
             for before in work.seen_vertices.of((target, opened)) {
+                compared += before.0.groups().len();
                 if before.0.includes(&groups) {
                     return;
                 }
@@ -74,6 +76,10 @@ impl Evaluator {
             }
             let before = work.seen_vertices.of((target, opened)).map(|it| it.0.groups());
             if once_more && groups.groups().is_covered(before) {
+                return;
+            }
+            // What comes anew in each round has to come to an end.
+            if compared > FEW_COMPARED && self.tick_for(compared as u64).is_err() {
                 return;
             }
         }

@@ -9,6 +9,7 @@
 //! 3. An instance that trapped or grew too large is thrown away, never reused. (tests/sandbox.rs)
 //! 4. Every call has enough stack, whatever thread it comes from. (tests/sandbox.rs)
 
+mod meter; // what bounds a call: loops and recursion count
 mod module; // the compiled module and its file
 mod sandbox; // one instance: memory, limits, calls
 mod pool; // warm instances

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use wasmtime::{Engine, Module};
 
+use crate::meter;
+
 /// The interpreter, built by build.rs.
 static GUEST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest.wasm"));
 
@@ -41,7 +43,9 @@ pub(crate) fn compile(engine: &Engine, cache: Option<&Path>) -> Result<Module, E
     if GUEST.is_empty() {
         return Err(Error::Absent);
     }
-    let module = Module::new(engine, GUEST).map_err(|error| Error::Setup(error.to_string()))?;
+    let module = meter::metered(GUEST)
+        .and_then(|metered| Module::new(engine, metered).map_err(|error| error.to_string()))
+        .map_err(Error::Setup)?;
     if let Some(folder) = cache {
         let file = file_in(folder);
         if let Err(error) = write(&module, folder, &file) {

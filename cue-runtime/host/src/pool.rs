@@ -1,17 +1,14 @@
 //! Warm instances: compiled once, given out, taken back.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use cue_session::{Answer, Call, Fault, Instance, Runtime};
-use wasmtime::{Config, Engine, InstancePre, Linker, Module, Store};
+use wasmtime::{Config, Engine, InstancePre, Linker, Module, Store, Val};
 
+use crate::meter;
 use crate::module::{self, Error};
-use crate::sandbox::{EPOCHS, Limits, STACK, Sandbox, stack};
-
-/// Length of an epoch: long, so that an idle process is not woken for nothing.
-pub(crate) const TICK: Duration = Duration::from_millis(250);
+use crate::sandbox::{Limits, ROUNDS, STACK, Sandbox, stack};
 
 /// What an instance may grow to: a backstop. Budgets count what values take and come first; behind what
 /// they count, tables that grow take up to three times as much for a moment.
@@ -51,7 +48,6 @@ impl SandboxRuntime {
         let (engine, module) = loaded(options.cache.as_deref())?;
         let pre = Linker::new(&engine).instantiate_pre(&module).map_err(setup)?;
         let shared = Arc::new(Shared { engine, pre, idle: Mutex::new(Vec::new()), options });
-        tick(Arc::downgrade(&shared));
         Ok(Self { shared })
     }
 }
@@ -79,7 +75,7 @@ enum Compiler {
 fn engine(compiler: Compiler) -> Result<Engine, Error> {
     let mut config = Config::new();
     config.enable_compiler(compiler == Compiler::With);
-    config.epoch_interruption(true).max_wasm_stack(STACK).async_stack_size(2 * STACK);
+    config.max_wasm_stack(STACK).async_stack_size(2 * STACK);
     Engine::new(&config).map_err(|error| Error::Setup(format!("{error:#}")))
 }
 
@@ -96,32 +92,22 @@ pub fn compile(cache: &Path) -> Result<(), Error> {
     module::compile(&engine(Compiler::With)?, Some(cache)).map(drop)
 }
 
-/// Advances the epoch as long as the runtime lives.
-fn tick(shared: Weak<Shared>) {
-    let spawned = std::thread::Builder::new().name("cue-epoch".into()).spawn(move || {
-        while let Some(shared) = shared.upgrade() {
-            shared.engine.increment_epoch();
-            drop(shared);
-            std::thread::sleep(TICK);
-        }
-    });
-    if let Err(error) = spawned {
-        tracing::warn!(%error, "no thread for the sandbox clock: calls have no wall-clock limit");
-    }
-}
-
 impl Shared {
     fn fresh(&self) -> wasmtime::Result<Sandbox> {
         let mut store = Store::new(&self.engine, Limits { memory: self.options.memory });
         store.limiter(|limits| limits);
-        store.set_epoch_deadline(EPOCHS);
         let instance = self.pre.instantiate(&mut store)?;
         let memory = instance
             .get_memory(&mut store, "memory")
             .ok_or_else(|| wasmtime::Error::msg("the interpreter exports no memory"))?;
+        let rounds = instance
+            .get_global(&mut store, meter::ROUNDS)
+            .ok_or_else(|| wasmtime::Error::msg("the interpreter counts no rounds"))?;
+        rounds.set(&mut store, Val::I64(ROUNDS))?;
         instance.get_typed_func::<(), ()>(&mut store, "start")?.call(&mut store, ())?;
         Ok(Sandbox {
             memory,
+            rounds,
             input: instance.get_typed_func(&mut store, "input")?,
             run: instance.get_typed_func(&mut store, "run")?,
             output: instance.get_typed_func(&mut store, "output")?,

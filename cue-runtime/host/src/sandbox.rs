@@ -2,9 +2,7 @@
 
 use corosensei::stack::DefaultStack;
 use cue_session::{Answer, Call, Fault};
-use wasmtime::{Memory, ResourceLimiter, Store, Trap, TypedFunc};
-
-use crate::pool::TICK;
+use wasmtime::{Global, Memory, ResourceLimiter, Store, TypedFunc, Val};
 
 /// Stack the sandbox may use on the host: each instance brings its own, so that calls may come from
 /// any thread and map nothing. What is not used is never backed by memory.
@@ -16,8 +14,9 @@ pub(crate) const OWN_STACK: usize = 256 << 20;
 /// How much of its own stack a kept instance may have touched.
 const SHALLOW: usize = 24 << 20;
 
-/// Epochs (of [`crate::pool::TICK`]) one call may take: a backstop, budgets come first.
-pub(crate) const EPOCHS: u64 = 120;
+/// Rounds of loops and calls that one call may take, a minute or less: a backstop. Budgets come first, and within them
+/// nothing known takes a fifth of it.
+pub(crate) const ROUNDS: i64 = 1 << 33;
 
 /// Memory an instance may hold at the end of a session and still be kept.
 const WARM: usize = 96 << 20;
@@ -57,6 +56,8 @@ impl ResourceLimiter for Limits {
 pub(crate) struct Sandbox {
     pub(crate) store: Store<Limits>,
     pub(crate) memory: Memory,
+    /// How many are left.
+    pub(crate) rounds: Global,
     pub(crate) input: TypedFunc<u32, u32>,
     pub(crate) run: TypedFunc<(), u32>,
     pub(crate) output: TypedFunc<(), u32>,
@@ -96,7 +97,6 @@ impl Sandbox {
             return Err(Fault("the instance broke earlier".into()));
         }
         let bytes = postcard::to_allocvec(call).map_err(|error| Fault(error.to_string()))?;
-        self.store.set_epoch_deadline(EPOCHS);
         let Some(mut stack) = self.stack.take() else {
             return Err(Fault("the instance is in a call".into()));
         };
@@ -106,10 +106,8 @@ impl Sandbox {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 self.broken = true;
-                let text = match error.downcast_ref::<Trap>() {
-                    Some(Trap::Interrupt) => {
-                        format!("no answer within {} s", TICK.as_secs_f64() * EPOCHS as f64)
-                    }
+                let text = match self.rounds.get(&mut self.store) {
+                    Val::I64(0) => format!("no answer within {ROUNDS} rounds of loops and calls"),
                     _ => self.panic_text().unwrap_or_else(|| format!("{error:#}")),
                 };
                 tracing::warn!(%text, "CUE sandbox failed");
@@ -119,6 +117,7 @@ impl Sandbox {
     }
 
     fn exchange(&mut self, bytes: Vec<u8>) -> wasmtime::Result<Answer> {
+        self.rounds.set(&mut self.store, Val::I64(ROUNDS))?;
         let len = u32::try_from(bytes.len())?;
         let at = self.input.call(&mut self.store, len)?;
         self.memory.write(&mut self.store, at as usize, &bytes)?;
@@ -131,7 +130,7 @@ impl Sandbox {
     }
 
     fn panic_text(&mut self) -> Option<String> {
-        self.store.set_epoch_deadline(EPOCHS);
+        self.rounds.set(&mut self.store, Val::I64(ROUNDS)).ok()?;
         let len = self.panicked.call(&mut self.store, ()).ok().filter(|len| *len > 0)?;
         let at = self.panic_text.call(&mut self.store, ()).ok()?;
         let text = slice(self.memory.data(&self.store), at, len)?;
