@@ -76,8 +76,20 @@ pub(crate) struct Crossed {
     /// A second way that leads here too.
     also: u32,
     at: At,
-    /// It leads into a literal that embeds.
-    embeds: bool,
+    embeds: Embeds,
+}
+
+/// Into what that embeds a way leads first: nothing, a file and the vertex that it is said of, or a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Embeds(u32); // 4 bytes: there are many ways
+
+impl Embeds {
+    const NOTHING: Self = Self(0);
+    const LITERAL: Self = Self(u32::MAX);
+
+    fn file_of(id: VertexId) -> Self {
+        Self(id.number())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -387,17 +399,28 @@ impl Heap {
         self.crossed.push(Crossed { before, also: 0, at, embeds }) as u32
     }
 
-    /// Into a literal that embeds: only the outermost one on a way counts.
-    pub(crate) fn cross_literal(&mut self, before: u32, at: At) -> u32 {
-        if self.embeds(before) {
+    /// Into a literal of a vertex that embeds: only the outermost one on a way counts. A file is one to all that is
+    /// said of its vertex.
+    pub(crate) fn cross_literal(&mut self, before: u32, at: At, id: VertexId) -> u32 {
+        let embeds = self.embeds(before);
+        if embeds == Embeds::LITERAL || embeds == Embeds::file_of(id) {
             return before;
         }
-        self.crossed.push(Crossed { before, also: 0, at, embeds: true }) as u32
+        self.crossed.push(Crossed { before, also: 0, at, embeds: Embeds::LITERAL }) as u32
     }
 
-    /// Whether a way leads into a literal that embeds.
-    pub(crate) fn embeds(&self, via: u32) -> bool {
-        via != 0 && self.crossed[via as usize - 1].embeds
+    /// To what a file embeds in a vertex.
+    pub(crate) fn cross_file(&mut self, before: u32, at: At, id: VertexId) -> u32 {
+        let embeds = match self.embeds(before) {
+            Embeds::LITERAL => Embeds::LITERAL,
+            _ => Embeds::file_of(id),
+        };
+        self.crossed.push(Crossed { before, also: 0, at, embeds }) as u32
+    }
+
+    fn embeds(&self, via: u32) -> Embeds {
+        let last = via.checked_sub(1);
+        last.map_or(Embeds::NOTHING, |it| self.crossed[it as usize].embeds)
     }
 
     /// Both ways in one.
@@ -408,7 +431,7 @@ impl Heap {
         if before == 0 {
             return also;
         }
-        let embeds = self.embeds(before) || self.embeds(also);
+        let embeds = self.embeds(before).max(self.embeds(also));
         self.crossed.push(Crossed { before, also, at: At::default(), embeds }) as u32
     }
 

@@ -84,7 +84,7 @@ impl Evaluator {
         let mut from = conjunct.lineage();
         // What a literal embeds shows in messages with it, a file excepted.
         if code.has_embeds && !program.is_file(at) {
-            from.via = self.heap.cross_literal(from.via, at);
+            from.via = self.heap.cross_literal(from.via, at, id);
         }
         if let Some(named) = &code.named {
             self.heap.get_mut(id).name(named);
@@ -264,9 +264,17 @@ impl Evaluator {
         }
     }
 
+    /// On the way to what a literal embeds.
+    fn cross_into(&mut self, taken: &Taken<'_>, embedded: At) -> u32 {
+        match self.program.is_file(taken.at) {
+            true => self.heap.cross_file(taken.from.via, embedded, taken.id),
+            false => self.heap.cross(taken.from.via, embedded),
+        }
+    }
+
     /// What a literal embeds, as it has to hold.
     fn embedding(&mut self, taken: &Taken<'_>, embed: ExprId, work: &mut Work) -> Conjunct {
-        let via = self.heap.cross(taken.from.via, self.program.at(embed));
+        let via = self.cross_into(taken, self.program.at(embed));
         let (mut groups, own) = self.groups_for(taken, Some(embed));
         let conjunct = taken.conjunct;
         let scope = conjunct.scope();
@@ -305,7 +313,7 @@ impl Evaluator {
         }
         let code = &self.program.comprehensions[index as usize];
         let guards = code.clauses.iter().all(|it| matches!(it, ClauseCode::If(_)));
-        let via = self.heap.cross(taken.from.via, code.at);
+        let via = self.cross_into(taken, code.at);
         self.announce(taken.id, index);
         Pending {
             firing: if guards { taken.conjunct.firing } else { 0 },

@@ -65,7 +65,7 @@ impl Evaluator {
         let (via, free) = (conjunct.via, conjunct.groups.is_empty());
         let (env, via) = match embedded {
             Some((_, literal)) => {
-                let via = self.heap.cross_literal(via, self.program.at(written));
+                let via = self.heap.cross_literal(via, self.program.at(written), id);
                 (self.heap.envs.enter_struct(env, id, literal, 0), via)
             }
             None => (env, via),
