@@ -43,6 +43,7 @@ pub use crate::remark::{Simplified, laid_out};
 pub use crate::sourced::{
     Attributes, Docs, Key, Manner, Mark, Merged, Sources, Wanted, merged, sources,
 };
+pub use crate::taken::Suffixed;
 
 /// A source as a tree.
 pub struct Source {

@@ -44,13 +44,19 @@ impl Random {
 /// Names of aliases and `let`s for what means something else: digits always, more of them when a
 /// name is taken.
 #[derive(Default)]
-pub(crate) struct Suffixed {
+pub struct Suffixed {
     random: Random,
     taken: Set<String>,
 }
 
 impl Suffixed {
-    pub(crate) fn unique(&mut self, base: &str) -> String {
+    /// That something has a name already.
+    pub fn note(&mut self, name: &str) {
+        self.taken.insert(name.to_owned());
+    }
+
+    /// A name that nothing else has.
+    pub fn unique(&mut self, base: &str) -> String {
         let mut count = 0x10;
         loop {
             let name = format!("{base}_{:X}", self.random.below(count));

@@ -4,8 +4,8 @@ use cue_eval::builtin::Datum;
 use cue_eval::encode::json;
 use cue_syntax::ast::{Decl, Element, Expr, ExprKind, Field};
 
-use crate::Error;
 use crate::data::{self, Encoding};
+use crate::{Error, marshalled};
 
 /// A replacement of a piece of the text.
 struct Edit {
@@ -23,14 +23,13 @@ const ROUNDS: u32 = 32;
 /// Texts within texts beyond the limit.
 pub(crate) fn hoisted(text: &str) -> Result<String, Error> {
     let mut text = text.to_owned();
-    let mut imports: Vec<&'static str> = Vec::new();
     let mut rounds = ROUNDS;
     loop {
         let mut names = Vec::new();
         let mut edits = Vec::new();
         let file = cue_syntax::parse_file(&text).file;
         collect_names(&file.decls, &mut names);
-        collect(&file.decls, &mut names, &mut imports, &mut edits);
+        collect(&file.decls, &text, &mut names, &mut edits);
         if edits.is_empty() {
             break;
         }
@@ -43,28 +42,16 @@ pub(crate) fn hoisted(text: &str) -> Result<String, Error> {
             text.replace_range(edit.start..edit.end, &edit.text);
         }
     }
-    imports.sort_unstable();
-    let clauses = match imports.as_slice() {
-        [] => String::new(),
-        [one] => format!("import \"encoding/{one}\"\n"),
-        all => {
-            let lines = all.iter().map(|it| format!("\t\"encoding/{it}\"\n"));
-            format!("import (\n{})\n", lines.collect::<String>())
-        }
-    };
-    let at = text.starts_with("package ").then(|| text.find('\n')).flatten().map_or(0, |it| it + 1);
-    let gap = if clauses.is_empty() { "" } else { "\n" };
-    text.insert_str(at, &format!("{gap}{}{gap}", clauses));
-    Ok(text)
+    Ok(marshalled::imported(text))
 }
 
 /// What is still to look at.
-enum Part<'a> {
+pub(crate) enum Part<'a> {
     Field(&'a Field),
     Expr(&'a Expr),
 }
 
-fn parts(decls: &[Decl]) -> Vec<Part<'_>> {
+pub(crate) fn parts(decls: &[Decl]) -> Vec<Part<'_>> {
     let parts = decls.iter().filter_map(|it| match it {
         Decl::Field(field) => Some(Part::Field(field)),
         Decl::Let(_, value) | Decl::Embed(value) => Some(Part::Expr(value)),
@@ -73,7 +60,7 @@ fn parts(decls: &[Decl]) -> Vec<Part<'_>> {
     parts.collect()
 }
 
-fn inner<'a>(expr: &'a Expr, work: &mut Vec<Part<'a>>) {
+pub(crate) fn inner<'a>(expr: &'a Expr, work: &mut Vec<Part<'a>>) {
     match &expr.kind {
         ExprKind::Struct(decls) => work.extend(parts(decls)),
         ExprKind::List(elements) => work.extend(elements.iter().filter_map(|it| match it {
@@ -109,12 +96,7 @@ fn collect_names(decls: &[Decl], names: &mut Vec<String>) {
     }
 }
 
-fn collect(
-    decls: &[Decl],
-    names: &mut Vec<String>,
-    imports: &mut Vec<&'static str>,
-    edits: &mut Vec<Edit>,
-) {
+fn collect(decls: &[Decl], source: &str, names: &mut Vec<String>, edits: &mut Vec<Edit>) {
     let mut work = parts(decls);
     work.reverse();
     while let Some(part) = work.pop() {
@@ -129,22 +111,38 @@ fn collect(
             }
             Part::Field(field) => field,
         };
+        let (field, is_bare) = innermost(field, source);
         let (Some(label), ExprKind::String(text)) = (field.label.name(), &field.value.kind) else {
             work.push(Part::Expr(&field.value));
             continue;
         };
         let Some((body, package)) = parsed(text) else { continue };
-        if !imports.contains(&package) {
-            imports.push(package);
-        }
         let data = unique(label, names);
         let span = field.value.span;
+        let closing = if is_bare { "\n}" } else { "" };
+        if is_bare {
+            let start = field.span.start as usize;
+            edits.push(Edit { start, end: start, text: "{\n".to_owned() });
+        }
         edits.push(Edit {
             start: span.start as usize,
             end: span.end as usize,
-            text: format!("{package}.Marshal({data})\nlet {data} = {body}"),
+            text: format!("{package}.Marshal({data})\nlet {data} = {body}{closing}"),
         });
     }
+}
+
+/// The last field of labels in one line, and whether the struct that it is in is written without braces.
+fn innermost<'a>(field: &'a Field, source: &str) -> (&'a Field, bool) {
+    let (mut last, mut is_bare) = (field, false);
+    while let ExprKind::Struct(decls) = &last.value.kind {
+        let [Decl::Field(inner)] = decls.as_slice() else { break };
+        if source.as_bytes().get(last.value.span.start as usize) == Some(&b'{') {
+            break;
+        }
+        (last, is_bare) = (inner, true);
+    }
+    (last, is_bare)
 }
 
 /// The list or struct in a text as CUE, with the lines of the text, and what wrote it.

@@ -50,6 +50,7 @@ pub mod format; // fmt
 mod remarks; // comments of YAML
 mod written; // data as CUE text
 mod hoist; // `import -R`
+mod marshalled; // what that imports
 pub mod import; // import
 
 pub use crate::data::Encoding;

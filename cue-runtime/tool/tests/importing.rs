@@ -53,6 +53,24 @@ fn data_becomes_cue() {
 }
 
 #[test]
+fn packages_that_a_field_has_the_name_of_are_imported_under_another() {
+    let folder =
+        folder(&[("x.yaml", "z: '[1]'\nx: {json: 1, y: '[2]'}\n"), ("y.json", "{\"a\": \"[1]\"}")]);
+    let taken = |file: &str, labels: &[&str]| {
+        let labels = labels.iter().map(|it| (*it).to_owned()).collect();
+        let options = Options { texts: Texts::Parsed, labels, ..Options::default() };
+        imported(folder.path(), &[file], options)
+    };
+    let text = "import (\n\t\"encoding/json\"\n\tjson_9 \"encoding/json\"\n)\n\n\
+        z: json.Marshal(_cue_z)\nlet _cue_z = [1]\n\
+        x: {json: 1, y: json_9.Marshal(_cue_y)\n\tlet _cue_y = [2], }\n";
+    assert_eq!(taken("x.yaml", &[]), Ok(vec![text.into()]));
+    let text = "import json_9 \"encoding/json\"\n\n\
+        json: {\n\ta: json_9.Marshal(_cue_a)\n\tlet _cue_a = [1]\n}\n";
+    assert_eq!(taken("y.json", &["json:"]), Ok(vec![text.into()]));
+}
+
+#[test]
 fn cue_that_is_named_is_loaded_with_what_it_embeds() {
     let embeds = "@extern(embed)\n\npackage p\n\na: _ @embed(file=x.json)\n";
     let folder = folder(&[("t.cue", embeds)]);
