@@ -1,5 +1,6 @@
 //! Arguments to packages and values: what is evaluated, and what is evaluated with it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use cue_session::{Diagnostic, Package, Source};
@@ -209,23 +210,28 @@ fn relative(argument: &str) -> String {
     if !argument.starts_with('/') {
         return argument.to_owned();
     }
-    let name = folder::shown_name(Path::new(argument));
-    if name == ".." || name.starts_with("../") { name } else { format!("./{name}") }
+    format!("./{}", folder::shown_name(Path::new(argument)))
 }
 
-/// The module that counts: around the working folder, or around what lies elsewhere.
+/// The module that counts: around the working folder, or around what lies elsewhere, if that one has no path.
 fn module_of(arguments: &filetype::Arguments) -> Result<Option<Module>, Error> {
     let mut names = arguments.packages.iter().map(|it| local(it)).chain(
         arguments.files.iter().filter(|it| it.name != "-").map(|it| Some(PathBuf::from(&it.name))),
     );
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    if here.ancestors().any(|it| it.ends_with("cue.mod")) {
+    if module::is_within_cue_mod(&here) {
         let text = "cannot load packages inside the cue.mod directory";
         return Err(Error::Request(text.into()));
     }
     let first = names.next().flatten().unwrap_or_else(|| PathBuf::from("."));
     let first = std::path::absolute(&first).unwrap_or(first);
-    if first.starts_with(&here) { module::around(&here) } else { module::around(&first) }
+    let own = module::around(&here)?;
+    let is_own = first.starts_with(&here) || own.as_ref().is_some_and(|it| !it.path.is_empty());
+    if is_own {
+        return Ok(own);
+    }
+    let within = first.ancestors().find(|it| it.ends_with("cue.mod")).and_then(Path::parent);
+    module::around(within.unwrap_or(&first))
 }
 
 /// The folder of a package that is named by where it is.
@@ -264,7 +270,12 @@ fn packages(
     }
     let qualifier = parts.qualifier.filter(|it| !it.is_empty());
     let root = module.map(|it| it.root.as_path());
-    let Some(folder) = local(pattern).or_else(|| below_module(parts.path, module?)) else {
+    let named = local(pattern);
+    if let Some(why) = named.as_ref().and_then(|it| module?.has_none_in(it)) {
+        let path = as_given(given, parts.path);
+        return refused(format!("cannot determine import path for {path:?} ({why})"));
+    }
+    let Some(folder) = named.or_else(|| below_module(parts.path, module?)) else {
         return imported(pattern, module, flags).map(|it| vec![Ok(it)]);
     };
     if parts.path.contains("...") {
@@ -307,14 +318,6 @@ fn packages(
     if !folder.is_dir() {
         return refused(format!("cannot find package {:?}", parts.path));
     }
-    if root.is_some_and(|root| !is_within(&folder, root)) {
-        let text = "(dir outside of root)";
-        return refused(format!("cannot determine import path for {:?} {text}", parts.path));
-    }
-    if module.is_some_and(|it| it.is_around_another(&folder)) {
-        let text = "(directory is in a nested module)";
-        return refused(format!("cannot determine import path for {:?} {text}", parts.path));
-    }
     let shown = parts.path;
     let language = module::language_of(module);
     let is_sought = false;
@@ -332,6 +335,14 @@ fn packages(
 /// Whether a folder is another, or below it.
 fn is_within(folder: &Path, other: &Path) -> bool {
     std::fs::canonicalize(folder).is_ok_and(|it| it.starts_with(other))
+}
+
+/// The shortest form of a path as messages tell it: one that begins in the working folder keeps its dot.
+fn as_given<'a>(given: &str, path: &'a str) -> Cow<'a, str> {
+    match given.starts_with("./") && path.starts_with("..") {
+        true => Cow::Owned(format!("./{path}")),
+        false => Cow::Borrowed(path),
+    }
 }
 
 /// An argument with its path in its shortest form.
@@ -426,7 +437,7 @@ fn imported(pattern: &str, module: Option<&Module>, flags: &Flags<'_>) -> Result
         Ok(places) => places,
         Err(text) => return refused(format!("cannot find package {:?}: {text}", parts.path)),
     };
-    let fits = |it: &module::Found<'_>| it.of.is_some() || !module.is_around_another(&it.folder);
+    let fits = |it: &module::Found<'_>| it.of.is_some() || module.has_none_in(&it.folder).is_none();
     let mut places: Vec<module::Found<'_>> = places.into_iter().filter(fits).collect();
     let Some(last) = places.pop() else {
         let at = parts.version.map(|it| format!("@{it}")).unwrap_or_default();

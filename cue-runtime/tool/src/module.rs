@@ -12,7 +12,7 @@ use crate::filetype::import_path;
 use crate::folder::{self, Place};
 use crate::replaced::{self, Replaced};
 use crate::way::{Way, is_outside};
-use crate::{Error, diagnostic, modpath, tasks};
+use crate::{Error, diagnostic, modpath, read, tasks};
 
 /// A module on disk.
 pub(crate) struct Module {
@@ -70,9 +70,7 @@ pub fn language(module: &str) -> Language {
 /// It does not say which language it is written in, or says a later one (cue-errors 1.15).
 pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     let Ok(start) = fs::canonicalize(folder) else { return Ok(None) };
-    let Some(root) = start.ancestors().find(|it| it.join("cue.mod").is_dir()) else {
-        return Ok(None);
-    };
+    let Some(root) = root_of(&start) else { return Ok(None) };
     let root = root.to_owned();
     let Ok(text) = fs::read_to_string(root.join("cue.mod/module.cue")) else {
         let (path, major) = Default::default();
@@ -92,15 +90,29 @@ pub(crate) fn around(folder: &Path) -> Result<Option<Module>, Error> {
     Ok(Some(Module { root, path, major, language, replaced }))
 }
 
+/// The folder with `cue.mod` around a folder; what lies within a `cue.mod` is in no module.
+fn root_of(folder: &Path) -> Option<&Path> {
+    let mut outside = folder.ancestors().take_while(|it| !it.ends_with("cue.mod"));
+    outside.find(|it| it.join("cue.mod").is_dir())
+}
+
+/// Whether nothing is loaded from a folder, as it is within a `cue.mod`: packages may be in three folders of that.
+pub(crate) fn is_within_cue_mod(folder: &Path) -> bool {
+    let places = ["pkg", "usr", "gen"];
+    let of_packages = |it: &Path| {
+        let below = folder.strip_prefix(it).ok().and_then(|it| it.components().next());
+        below.is_some_and(|it| places.iter().any(|place| it.as_os_str() == *place))
+    };
+    folder.ancestors().find(|it| it.ends_with("cue.mod")).is_some_and(|it| !of_packages(it))
+}
+
 /// Whether the module around a folder, if there is one, has a path that can be one.
 ///
 /// # Errors
 /// It has another.
 pub(crate) fn named_around(folder: &Path) -> Result<(), Error> {
     let Ok(start) = fs::canonicalize(folder) else { return Ok(()) };
-    let Some(root) = start.ancestors().find(|it| it.join("cue.mod").is_dir()) else {
-        return Ok(());
-    };
+    let Some(root) = root_of(&start) else { return Ok(()) };
     let text = fs::read_to_string(root.join("cue.mod/module.cue")).unwrap_or_default();
     let path = declared(&cue_syntax::parse_file(&text).file.decls, &["module"]);
     named(root, &path.unwrap_or_default())
@@ -134,11 +146,18 @@ pub(crate) fn declared(decls: &[Decl], path: &[&str]) -> Option<String> {
 }
 
 impl Module {
-    /// Whether a folder below this module belongs to another one.
-    pub(crate) fn is_around_another(&self, folder: &Path) -> bool {
-        let Ok(folder) = fs::canonicalize(folder) else { return false };
-        let inside = |it: &&Path| *it != self.root && it.starts_with(&self.root);
-        folder.ancestors().take_while(inside).any(|it| it.join("cue.mod/module.cue").is_file())
+    /// Why a folder, as its path is written, has none of this module's packages, if the module has a path.
+    pub(crate) fn has_none_in(&self, folder: &Path) -> Option<&'static str> {
+        let folder = read::cleaned(&std::path::absolute(folder).ok()?);
+        if self.path.is_empty() {
+            return None;
+        }
+        if !folder.starts_with(&self.root) {
+            return Some("dir outside of root");
+        }
+        let mut below = folder.ancestors().take_while(|it| *it != self.root);
+        let is_nested = below.any(|it| it.join("cue.mod/module.cue").is_file());
+        is_nested.then_some("directory is in a nested module")
     }
 
     /// The folder of an import path of this module.
@@ -334,4 +353,37 @@ pub(crate) fn imported(sources: &[Source]) -> Vec<Imported> {
         }));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_in_the_module_that_is_asked_and_in_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = fs::canonicalize(folder.path()).expect("a folder");
+        fs::create_dir_all(root.join("own/nested/cue.mod")).expect("a folder");
+        let why = |path: &str, below: &str| {
+            let (root, path) = (root.join("own"), path.to_owned());
+            let (major, language, replaced) = Default::default();
+            let module = Module { root: root.clone(), path, major, language, replaced };
+            module.has_none_in(&root.join(below))
+        };
+        assert_eq!(why("own.test", "nested/x"), None, "no module file");
+        fs::write(root.join("own/nested/cue.mod/module.cue"), "").expect("a file");
+        assert_eq!(why("own.test", "nested/x"), Some("directory is in a nested module"));
+        assert_eq!(why("own.test", "nothing"), None);
+        assert_eq!(why("own.test", "../other"), Some("dir outside of root"));
+        assert_eq!(why("", "nested/x"), None, "a module without a path");
+        assert_eq!(why("", "../other"), None);
+    }
+
+    #[test]
+    fn packages_below_cue_mod_are_in_three_folders() {
+        let is_refused = |path: &str| is_within_cue_mod(Path::new(path));
+        assert!(is_refused("/m/cue.mod") && is_refused("/m/cue.mod/sub/pkg"));
+        assert!(!is_refused("/m") && !is_refused("/m/cue.mod/pkg/a.test/b"));
+        assert_eq!(root_of(Path::new("/m/cue.mod/pkg/a.test/b")), None);
+    }
 }
