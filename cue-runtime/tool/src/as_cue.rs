@@ -3,7 +3,7 @@
 use cue_eval::{Names, Simplified};
 use cue_session::{Concreteness, Diagnostic, Runtime, Session, Shown, SyntaxStyle};
 use cue_syntax::Style;
-use cue_syntax::ast::{Binary, ExprKind};
+use cue_syntax::ast::{Binary, Decl, ExprKind};
 
 use crate::evaluate::{Asked, EXPRESSION, Imports, Of, Verb, is_type};
 use crate::filetype::is_name;
@@ -63,12 +63,12 @@ impl Asked<'_> {
             text = format::text("-", &text, Style::Plain)?;
         }
         // With data it is no file of the package any more: its clause goes, but the line of that
-        // stays above a struct in braces.
+        // stays above what is embedded first.
         if let (Verb::Def, true, Some(package)) =
             (self.request.verb, self.is_joined(), &self.unit.package)
         {
             if let Some(rest) = without_clause(&text, package) {
-                let line = if rest.starts_with('{') { "\n" } else { "" };
+                let line = if begins_embedding(rest) { "\n" } else { "" };
                 text = format!("{line}{rest}");
             }
         }
@@ -147,4 +147,10 @@ fn is_composite(expression: &str) -> bool {
         expr,
         Ok(ExprKind::Struct(_) | ExprKind::List(_) | ExprKind::Binary(Binary::Disjoin, ..))
     )
+}
+
+/// Whether a file without imports embeds something before all else.
+fn begins_embedding(text: &str) -> bool {
+    let file = cue_syntax::parse_file(text).file;
+    file.imports.is_empty() && matches!(file.decls.first(), Some(Decl::Embed(_)))
 }

@@ -246,22 +246,28 @@ impl Asked<'_> {
             // What does not compile is told once.
             _ if !outcome.begun => false,
             Verb::Vet => !unit.checked || incomplete(),
-            Verb::Eval if request.out == Encoding::Cue => {
-                self.is_strict() && !unit.apart && incomplete()
-            }
-            Verb::Eval => !unit.apart || !expression.is_empty(),
+            Verb::Eval if request.out == Encoding::Cue => self.is_strict() && incomplete(),
+            Verb::Eval => !self.meets_alone() || !expression.is_empty() || incomplete(),
             Verb::Export | Verb::Def => false,
         }
     }
 
-    /// Whether data that is looked at value by value agrees with the schema, where expressions are asked for.
+    /// Whether data that is looked at value by value agrees with the schema, where that is not told otherwise: where
+    /// expressions are asked for, and where errors of values are printed in their place.
     fn met(&self, runtime: &dyn Runtime) -> Result<(), Error> {
-        let Request { merge, labels, several, expressions, ignore, .. } = self.request;
-        let alone = !merge && labels.is_empty() && *several == Several::Unified;
-        if !self.has_data() || expressions.is_empty() || *ignore || !(alone || self.unit.apart) {
+        let Request { verb, expressions, ignore, .. } = self.request;
+        let printed = *ignore && *verb == Verb::Eval;
+        if !self.meets_alone() || expressions.is_empty() && !printed {
             return Ok(());
         }
         self.agrees(runtime, if self.unit.apart { DATA } else { "" })
+    }
+
+    /// Whether it has data that is held against what it meets value by value.
+    fn meets_alone(&self) -> bool {
+        let Request { merge, labels, several, .. } = self.request;
+        let alone = !merge && labels.is_empty() && *several == Several::Unified;
+        self.has_data() && (alone || self.unit.apart)
     }
 
     pub(crate) fn has_data(&self) -> bool {
@@ -462,6 +468,8 @@ impl Asked<'_> {
                 // What a package hides it hides from what it is part of.
                 let plain = self.expression.is_empty() && !self.is_joined();
                 let hidden = request.shown.hidden && (plain || self.unit.package.is_none());
+                // What need not be there is not concrete.
+                let optional = request.shown.optional && !concrete;
                 let simplified = request.style == Style::Simplified;
                 SyntaxStyle::EvalWith(Shown {
                     wrong: ignores,
@@ -469,6 +477,7 @@ impl Asked<'_> {
                     apart,
                     file,
                     hidden,
+                    optional,
                     simplified,
                     ..request.shown
                 })

@@ -4,6 +4,7 @@ mod folder;
 mod told;
 
 use cue_session::NativeRuntime;
+use cue_tool::evaluate::Concrete;
 use cue_tool::{Load, Request, Verb, evaluate};
 
 use crate::folder::folder;
@@ -171,4 +172,35 @@ fn a_field_that_nothing_could_be_given_to_is_no_matter_of_what_need_not_be_concr
     assert_eq!(play(Verb::Eval, ["", ""], &[("s.cue", text)]), missing);
     let wrong = format!("{text}b: 1 & 2\n");
     assert!(play(Verb::Vet, ["", ""], &[("s.cue", &wrong)]).contains("b: conflicting values"));
+}
+
+#[test]
+fn data_that_does_not_fit_is_told_also_where_errors_are_printed_in_their_place() {
+    let files = [("s.cue", "#S: {a: int, b?: int}\n"), ("d.yaml", "a: x\n")];
+    let folder = folder(&files);
+    let played = |data: &str, change: &dyn Fn(&mut Request)| {
+        std::fs::write(folder.path().join("d.yaml"), data).expect("a file");
+        let arguments = files.iter().map(|it| folder.path().join(it.0).display().to_string());
+        let load = Load { arguments: arguments.collect(), ..Load::default() };
+        let mut request = Request::new(Verb::Eval, load);
+        request.schema = Some("#S".to_owned());
+        change(&mut request);
+        let outcome = evaluate(&NativeRuntime::default(), &request).expect("an outcome");
+        let told: Vec<String> = outcome
+            .errors
+            .iter()
+            .map(|it| it.to_string().lines().next().unwrap_or_default().to_owned())
+            .collect();
+        (String::from_utf8(outcome.output).expect("text"), told)
+    };
+    let (output, told) = played("a: x\n", &|it| it.ignore = true);
+    assert_eq!(output, "");
+    assert_eq!(told, ["a: conflicting values \"x\" and int (mismatched types string and int):"]);
+    // What is not concrete keeps nothing from those behind it, and has no optional fields.
+    let (output, told) = played("a: 1\n---\nb: 2\n---\na: 3\n", &|it| {
+        it.concrete = Concrete::Must;
+        it.shown.optional = true;
+    });
+    assert_eq!(output, "a: 1\n// ---\na: 3\n");
+    assert_eq!(told, ["a: incomplete value int:"]);
 }
