@@ -4,8 +4,9 @@
 use smallvec::SmallVec;
 
 use crate::builtin::Datum;
+use crate::error::Kind;
 use crate::evaluator::Evaluator;
-use crate::heap::{EnvId, EnvKind, Source, State, VertexId};
+use crate::heap::{EnvId, EnvKind, FaultId, Source, State, VertexId};
 use crate::program::{Code, ExprId, Label, Presence};
 
 /// Copies of copies that are looked through.
@@ -72,6 +73,22 @@ impl Evaluator {
             let vertex = self.heap.get(here);
             way.push(vertex.label?);
             here = vertex.parent?;
+        }
+    }
+
+    /// What is nothing but a reference fails with the error of what that leads to, in its place.
+    #[cold]
+    pub(crate) fn fails_as_shared(&mut self, id: VertexId, fault: FaultId) {
+        let own = &self.heap.faults[fault];
+        if own.kind != Kind::Permanent || own.place.is_some_and(|it| it != id) {
+            return;
+        }
+        let Some((Some(reference), origin)) = self.lone_reference(id) else { return };
+        let there = self.heap.get(origin).fault.filter(|_| origin != id);
+        let same = |it: &FaultId| self.heap.faults[*it].message == own.message;
+        let there = there.filter(same).filter(|_| self.may_share(id, reference, origin));
+        if there.is_some() {
+            self.heap.get_mut(id).fault = there;
         }
     }
 

@@ -42,6 +42,23 @@ impl Evaluator {
         spoiled || self.exhausted.contains(&id.number()) && place.is_some_and(own)
     }
 
+    /// A value has failed before any of its alternatives was tried: each fails with what it has failed with, so
+    /// that of several errors it is also told how many these are (cue-errors 1.4).
+    pub(crate) fn spoil(&mut self, id: VertexId) {
+        self.spoiled.insert(id.number());
+        let vertex = self.heap.get(id);
+        let own = vertex.fault.filter(|_| vertex.picks.is_empty()).map(|it| &self.heap.faults[it]);
+        let several = |it: &&Fault| it.kind == Kind::Permanent && !it.causes.is_empty();
+        let Some(mut own) = own.filter(several).cloned() else { return };
+        let message = format!("{} errors{EMPTY}", own.causes.len() + 1);
+        let mut whole = Fault::new(own.kind, message, self.asked_at(id));
+        whole.place = Some(id);
+        own.place = own.place.or(Some(id));
+        own.causes.push(whole);
+        let fault = self.heap.fault(own);
+        self.heap.get_mut(id).fault = Some(fault);
+    }
+
     /// The error of a value whose alternatives have all failed (cue-errors 1.4).
     pub(crate) fn no_alternative(
         &mut self,

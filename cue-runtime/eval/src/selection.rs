@@ -45,6 +45,8 @@ impl Evaluator {
         }
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let asked = id;
+        // What is evaluated after who asks has no more errors than those of what was asked for.
+        let walked = |it: &Self| known && !it.is_ahead(asked);
         let id = match operand {
             Some(operand) => self.unify_for(id, self.program.at(operand)),
             None => self.unify(id),
@@ -70,7 +72,7 @@ impl Evaluator {
             };
             if failed {
                 // What fails for good in it counts for more than what it lacks itself.
-                let below = if known { self.failed_below(id) } else { None };
+                let below = if walked(self) { self.failed_below(id) } else { None };
                 return Value::Fault(below.unwrap_or_else(|| self.with_beside(id, fault)));
             }
         }
@@ -81,7 +83,7 @@ impl Evaluator {
                 return Value::Fault(self.unresolved(id, place));
             }
         };
-        if let Some(fault) = if known { self.failed_below(id) } else { None } {
+        if let Some(fault) = if walked(self) { self.failed_below(id) } else { None } {
             return Value::Fault(fault);
         }
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
@@ -196,7 +198,9 @@ impl Evaluator {
         // The literal around an embedded value closes only for who adds to it.
         let closes = |it: u32| self.closing.contains(&it) && !self.literals.contains_key(&it);
         let closers = vertex.closing.iter().filter(|it| it.holds() && closes(it.group)).count();
-        let mut closed = fieldless || !vertex.open && closers > 0;
+        // What `_` or `...` of a closed value let in is closed to who asks, though not to who adds.
+        let counts = || closers > 0 || self.is_in_tree(id) && self.counts_as_closed(id);
+        let mut closed = fieldless || !vertex.open && counts();
         // Of other fields any may come to a struct.
         let regular = self.labels.kind(label) == LabelKind::Regular;
         closed &= fieldless || regular;

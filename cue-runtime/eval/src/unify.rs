@@ -94,8 +94,10 @@ impl Evaluator {
                 self.tell_refusals(id);
             }
         }
-        if !named && self.heap.get(id).fault.is_some() {
-            self.fails_by_itself(id, outside);
+        match self.heap.get(id).fault {
+            None => {}
+            Some(_) if !named => self.fails_by_itself(id, outside),
+            Some(fault) => self.fails_as_shared(id, fault),
         }
         self.depth -= 1;
         self.current = before;
@@ -394,7 +396,7 @@ impl Evaluator {
                 return ControlFlow::Break(None);
             }
         } else if !work.disjunctions.is_empty() {
-            self.spoiled.insert(id.number());
+            self.spoil(id);
         }
         ControlFlow::Continue(())
     }

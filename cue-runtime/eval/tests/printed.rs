@@ -26,6 +26,22 @@ fn what_waits_is_printed_by_its_source() {
 }
 
 #[test]
+fn what_refers_to_what_has_failed_fails_there() {
+    check(
+        "o: {u: p.x, w: p.y}\np: {x: 1, y: 1 & 2}\n",
+        "o: {\n    u: 1\n    w: _|_ // p.y: conflicting values 2 and 1\n}\n\
+         p: {\n    x: 1\n    y: _|_ // p.y: conflicting values 2 and 1\n}\n",
+    );
+    // It comes later, so that more of it than was asked for has not failed yet.
+    check(
+        "o: {a: p.y, l: {t: p.x}, v: {t: p.x}}\np: {x: 1, y: string}\np: y: 7\n",
+        "o: {\n    a: _|_ // p.y: conflicting values string and 7 (mismatched types string and int)\n    l: {\n        t: 1\n    }\n    \
+         v: {\n        t: 1\n    }\n}\np: {\n    x: 1\n    y: _|_ // p.y: conflicting values string and 7 (mismatched \
+         types string and int)\n}\n",
+    );
+}
+
+#[test]
 fn files_that_wait_stand_beside_each_other() {
     let files = [
         Source::new("a.cue", "if x > 1 {y: 1}\nx: int\n"),
