@@ -84,7 +84,11 @@ impl Evaluator {
             return;
         }
         let Some((Some(reference), origin)) = self.lone_reference(id) else { return };
-        let there = self.heap.get(origin).fault.filter(|_| origin != id);
+        // What a clause names has no place of its own.
+        if origin == id || matches!(self.program.code(reference), Code::Variable { .. }) {
+            return;
+        }
+        let there = self.heap.get(origin).fault;
         let same = |it: &FaultId| self.heap.faults[*it].message == own.message;
         let there = there.filter(same).filter(|_| self.may_share(id, reference, origin));
         if there.is_some() {

@@ -45,8 +45,6 @@ impl Evaluator {
         }
         let known = self.heap.get(self.follow(id)).state == State::Done;
         let asked = id;
-        // What is evaluated after who asks has no more errors than those of what was asked for.
-        let walked = |it: &Self| known && !it.is_ahead(asked);
         let id = match operand {
             Some(operand) => self.unify_for(id, self.program.at(operand)),
             None => self.unify(id),
@@ -72,7 +70,7 @@ impl Evaluator {
             };
             if failed {
                 // What fails for good in it counts for more than what it lacks itself.
-                let below = if walked(self) { self.failed_below(id) } else { None };
+                let below = if known { self.failed_for(asked, id) } else { None };
                 return Value::Fault(below.unwrap_or_else(|| self.with_beside(id, fault)));
             }
         }
@@ -83,7 +81,7 @@ impl Evaluator {
                 return Value::Fault(self.unresolved(id, place));
             }
         };
-        if let Some(fault) = if walked(self) { self.failed_below(id) } else { None } {
+        if let Some(fault) = if known { self.failed_for(asked, id) } else { None } {
             return Value::Fault(fault);
         }
         let arc = self.heap.arc(id, label).map(|it| (it.presence, it.vertex));
@@ -200,10 +198,9 @@ impl Evaluator {
         let closers = vertex.closing.iter().filter(|it| it.holds() && closes(it.group)).count();
         // What `_` or `...` of a closed value let in is closed to who asks, though not to who adds.
         let counts = || closers > 0 || self.is_in_tree(id) && self.counts_as_closed(id);
-        let mut closed = fieldless || !vertex.open && counts();
         // Of other fields any may come to a struct.
         let regular = self.labels.kind(label) == LabelKind::Regular;
-        closed &= fieldless || regular;
+        let mut closed = fieldless || regular && !vertex.open && counts();
         if closed && !vertex.patterns.is_empty() && regular {
             // What a pattern allows may still come.
             let patterns = vertex.patterns.clone();
@@ -324,6 +321,12 @@ impl Evaluator {
     pub(crate) fn is_imported(&self, id: VertexId) -> bool {
         let outer = self.outermost(id);
         self.imports.iter().any(|it| it.1 == outer)
+    }
+
+    /// What has failed below what was asked for; what is evaluated after who asks has no more errors yet than those of
+    /// what it asked for.
+    fn failed_for(&mut self, asked: VertexId, id: VertexId) -> Option<FaultId> {
+        self.failed_below(id).filter(|_| !self.is_ahead(asked))
     }
 
     /// Whether a value comes after the one that is being evaluated, or is part of it: nothing is

@@ -28,9 +28,9 @@ fn what_waits_is_printed_by_its_source() {
 #[test]
 fn what_refers_to_what_has_failed_fails_there() {
     check(
-        "o: {u: p.x, w: p.y}\np: {x: 1, y: 1 & 2}\n",
-        "o: {\n    u: 1\n    w: _|_ // p.y: conflicting values 2 and 1\n}\n\
-         p: {\n    x: 1\n    y: _|_ // p.y: conflicting values 2 and 1\n}\n",
+        "p: {x: 1, y: 1 & 2}\no: {u: p.x, w: p.y}\n",
+        "p: {\n    x: 1\n    y: _|_ // p.y: conflicting values 2 and 1\n}\n\
+         o: {\n    u: _|_ // p.y: conflicting values 2 and 1\n    w: _|_ // p.y: conflicting values 2 and 1\n}\n",
     );
     // It comes later, so that more of it than was asked for has not failed yet.
     check(
