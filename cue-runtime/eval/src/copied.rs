@@ -23,36 +23,76 @@ pub(crate) enum Reach {
     Without(ExprId),
 }
 
-/// What a vertex is a copy of, and by which reference, if by one.
-type Origin = (Option<ExprId>, VertexId);
+/// What a vertex is a copy of.
+#[derive(Clone, Copy)]
+struct Origin {
+    /// By which reference, if by one.
+    reference: Option<ExprId>,
+    /// The last of those by which that leads there.
+    last: Option<ExprId>,
+    vertex: VertexId,
+    /// Nobody has asked for it yet.
+    unasked: bool,
+}
 
 impl Evaluator {
     /// Places of arcs in the order that the vertex prints them in which `id` is a copy of.
     pub(crate) fn order_as_shared(&self, id: VertexId) -> Option<Vec<usize>> {
-        let (reference, mut origin) = self.copy_of(id)?;
+        let first = self.copy_of(id)?;
+        let mut origin = first;
         for _ in 0..MOST_COPIES {
-            let Some((_, next)) = self.copy_of(origin) else { break };
+            let Some(next) = self.copy_of(origin.vertex).filter(|_| !origin.unasked) else { break };
             origin = next;
         }
+        let reach = self.reach_by(origin.last, origin.vertex);
         let arcs = &self.heap.get(id).arcs;
         // What nobody else asked for has no order yet.
-        if self.heap.get(origin).state == State::New {
-            return self.order_of_own(id, reference.map_or(Reach::Own, Reach::Without));
+        if origin.unasked || self.heap.get(origin.vertex).state == State::New {
+            let without = first.reference.filter(|_| reach != Reach::OnePlace).map(Reach::Without);
+            return self.order_of_own(id, without.unwrap_or(reach));
         }
+        let origin = origin.vertex;
         if self.heap.get(origin).arcs.len() != arcs.len() {
             return None;
         }
-        let order = self.order_of_own(origin, self.reach_of(origin));
+        let order = self.order_of_own(origin, reach);
         let there = &self.heap.get(origin).arcs;
         let place = |at: usize| arcs.place(there[order.as_ref().map_or(at, |it| it[at])].label);
         (0..arcs.len()).map(place).collect()
     }
 
-    /// How the literals of a vertex are reached that is no copy.
+    /// How the literals of a vertex are reached that is no copy: a part of a `let` is shared as any other place is,
+    /// the name of one says it anew, and so does that of a value without a place.
     pub(crate) fn reach_of(&self, id: VertexId) -> Reach {
         let outermost = self.outermost(id);
-        let within_let = outermost != self.root && self.let_name(outermost).is_some();
-        if within_let { Reach::OnePlace } else { Reach::Own }
+        if outermost == self.root || self.is_imported(outermost) {
+            return Reach::Own;
+        }
+        let named = |it: &VertexId| self.sharers.contains_key(it);
+        let mut parts = std::iter::successors(Some(id), |it| {
+            self.heap.get(*it).parent.filter(|_| *it != outermost)
+        });
+        let anew =
+            named(&outermost) || self.let_name(outermost).is_none() && parts.any(|it| named(&it));
+        if anew { Reach::OnePlace } else { Reach::Own }
+    }
+
+    /// How the literals of what a reference leads to are reached by who is nothing but that.
+    fn reach_by(&self, reference: Option<ExprId>, origin: VertexId) -> Reach {
+        let Some(reference) = reference else { return self.reach_of(origin) };
+        let mut base = reference;
+        while let Code::Select(operand, _) | Code::Index(operand, _) = self.program.code(base) {
+            base = *operand;
+        }
+        let outermost = self.outermost(origin);
+        let placed = || self.is_rooted(outermost) || self.let_name(outermost).is_some();
+        match self.program.code(base) {
+            Code::Let { .. } if base == reference => Reach::OnePlace,
+            Code::Let { .. } => Reach::Own,
+            Code::Variable { .. } if placed() => Reach::Own,
+            Code::Variable { .. } => Reach::OnePlace,
+            _ => self.reach_of(origin),
+        }
     }
 
     /// The vertex that `id` would be if a reference that is all that is said of it, or of what it is in,
@@ -61,14 +101,21 @@ impl Evaluator {
         let mut way: SmallVec<[Label; 8]> = SmallVec::new();
         let mut here = id;
         loop {
-            if let Some((reference, mut origin)) = self.lone_reference(here)
-                && reference.is_none_or(|it| self.may_share(here, it, origin))
+            if let Some(mut origin) = self.lone_reference(here, 0)
+                && origin.reference.is_none_or(|it| self.may_share(here, it, origin.vertex))
             {
                 for label in way.iter().rev() {
-                    origin = self.follow(self.heap.arc(origin, *label)?.vertex);
+                    let Some(arc) = self.heap.arc(origin.vertex, *label) else {
+                        origin.unasked = self.heap.get(origin.vertex).state == State::New;
+                        if let Some(next) = self.lone_reference(origin.vertex, 0) {
+                            origin.last = next.last;
+                        }
+                        return Some(origin).filter(|it| it.unasked);
+                    };
+                    origin.vertex = self.follow(arc.vertex);
                 }
-                origin = self.alternative_like(id, origin).unwrap_or(origin);
-                return (origin != id).then_some((reference, origin));
+                origin.vertex = self.alternative_like(id, origin.vertex).unwrap_or(origin.vertex);
+                return (origin.vertex != id).then_some(origin);
             }
             let vertex = self.heap.get(here);
             way.push(vertex.label?);
@@ -83,7 +130,11 @@ impl Evaluator {
         if own.kind != Kind::Permanent || own.place.is_some_and(|it| it != id) {
             return;
         }
-        let Some((Some(reference), origin)) = self.lone_reference(id) else { return };
+        let Some(Origin { reference: Some(reference), vertex: origin, .. }) =
+            self.lone_reference(id, 0)
+        else {
+            return;
+        };
         // What a clause names has no place of its own.
         if origin == id || matches!(self.program.code(reference), Code::Variable { .. }) {
             return;
@@ -106,14 +157,15 @@ impl Evaluator {
 
     /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to;
     /// without a reference, what a function has handed on.
-    fn lone_reference(&self, id: VertexId) -> Option<Origin> {
+    fn lone_reference(&self, id: VertexId, depth: usize) -> Option<Origin> {
         let conjuncts = &self.heap.get(id).conjuncts;
+        let by = |reference, last, vertex| Origin { reference, last, vertex, unasked: false };
         if let [only] = conjuncts.as_slice()
             && let Some(origin) = self.handed_on(only.source())
         {
-            return Some((None, origin));
+            return Some(by(None, None, origin));
         }
-        let mut found: Option<Origin> = None;
+        let mut found: Option<(Origin, EnvId)> = None;
         for conjunct in conjuncts {
             let Source::Expr(expr, env) = conjunct.source() else { return None };
             match self.program.code(expr) {
@@ -125,15 +177,33 @@ impl Evaluator {
                 | Code::Import(_)
                 | Code::Variable { .. } => {
                     let origin = self.leads_to(expr, env)?;
-                    if found.is_some_and(|it| it.1 != origin) {
+                    if found.is_some_and(|it| it.0.vertex != origin) {
                         return None;
                     }
-                    found = found.or(Some((Some(expr), origin)));
+                    found = found.or(Some((by(Some(expr), Some(expr), origin), env)));
                 }
                 _ => return None,
             }
         }
-        found
+        let (mut found, env) = found?;
+        // A `let` that is nothing but a reference shares what that leads to.
+        if let Some(named) = found.reference.and_then(|it| self.let_named(it, env))
+            && self.heap.get(named).forward.is_some()
+            && depth < MOST_COPIES
+            && let Some(next) = self.lone_reference(named, depth + 1)
+        {
+            found.last = next.last;
+        }
+        Some(found)
+    }
+
+    /// The value of the `let` that an expression names, if it is there.
+    fn let_named(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
+        let Code::Let { up, index } = self.program.code(expr) else { return None };
+        let EnvKind::Struct(_, lets, _) = self.heap.envs[self.env_up(env, *up)].kind else {
+            return None;
+        };
+        *self.heap.envs.lets(lets).get(*index as usize)?
     }
 
     /// The value that a function has passed on as it is.
@@ -184,10 +254,7 @@ impl Evaluator {
                 let EnvKind::Struct(vertex, ..) = kind(*up) else { return None };
                 self.heap.arc(self.follow(*vertex), *label)?.vertex
             }
-            Code::Let { up, index } => {
-                let EnvKind::Struct(_, lets, _) = kind(*up) else { return None };
-                (*self.heap.envs.lets(*lets).get(*index as usize)?)?
-            }
+            Code::Let { .. } => self.let_named(expr, env)?,
             Code::Variable { up, index: 0 } => {
                 let EnvKind::Variables(vertex, _) = kind(*up) else { return None };
                 *vertex

@@ -213,6 +213,8 @@ pub(crate) struct StructLiteral {
     pub(crate) varies: bool,
     /// It is the body of a comprehension that asks first whether something is there.
     pub(crate) asked: bool,
+    /// Up to v0.14 its fields count apart from what it embeds: it is the body of a comprehension, or a field of one.
+    pub(crate) apart: bool,
     /// Embedding does not open it (C-15).
     pub(crate) explicit: bool,
     /// It embeds values, or comprehensions bring some; what these bring else is fields of its own.
@@ -225,6 +227,24 @@ pub(crate) struct StructLiteral {
     pub(crate) notes: u32,
     /// Labels as they are named, if it has comprehensions (O-4).
     pub(crate) named: Option<Box<[Label]>>,
+}
+
+impl Program {
+    /// Marks what comprehensions bring: of a body, and of its fields that are literals, the fields come apart from
+    /// what is embedded up to v0.14.
+    pub(crate) fn set_apart(&mut self, body: ExprId) {
+        let mut open = vec![body];
+        while let Some(expr) = open.pop() {
+            let Code::Struct(literal) = *self.code(expr) else { continue };
+            let literal = &mut self.structs[literal as usize];
+            literal.apart = literal.fields > 0;
+            for it in &literal.declarations {
+                if let Declaration::Field { label: DeclLabel::Fixed(_), value, .. } = it {
+                    open.push(*value);
+                }
+            }
+        }
+    }
 }
 
 impl StructLiteral {

@@ -336,7 +336,8 @@ impl Evaluator {
         // What shares it has it evaluated where that stands.
         while let Some(shared) = at.filter(|_| !self.sharers.is_empty()) {
             let sharers = self.sharers.get(&shared).into_iter().flatten();
-            if sharers.copied().any(|it| !self.comes_later(it)) {
+            let mut fields = sharers.copied().filter(|it| self.heap.get(*it).label.is_some());
+            if fields.any(|it| !self.comes_later(it)) {
                 return false;
             }
             at = self.heap.get(shared).parent;

@@ -135,7 +135,7 @@ impl Evaluator {
             return true;
         }
         self.heap.get_mut(id).forward = Some(target);
-        if self.heap.get(id).label.is_some() {
+        if self.heap.get(id).label.is_some() || self.let_name(id).is_some() {
             self.sharers.entry(target).or_default().push(id);
         }
         true

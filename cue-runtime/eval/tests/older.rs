@@ -127,3 +127,33 @@ fn a_label_of_a_pattern_that_fails_matches_nothing() {
         "m: {\n    a: {\n        b: 1\n    }\n}\nn: {\n    x: 1\n}\n",
     );
 }
+
+#[test]
+fn fields_of_a_body_count_apart_from_what_it_embeds() {
+    // What a comprehension brings, fields that are literals and what is in these; what is computed, an operand or an
+    // element is a value of its own.
+    check(
+        "p: {i: 2, a: 3}\nq: {i: 2, y: int}\na: {if true {s: {z: 1, p}}}\n\
+         b: {if true {s: {z: 1, p, y: 3}}}\nc: {if true {z: 1, p}}\nd: {s: {z: 1, p}}\n\
+         e: {if true {s: t: {z: 1, y: 3, p}}}\nf: {for x in [1] {s: {z: 1, p}}}\n\
+         g: {if true {s: {z: 1, y: 1, q}}}\nh: {if true {s: {z: 1, y: 1, q, x: 1}}}\n\
+         i: {if true {{s: {z: 1, p}}}}\nj: {if true {s: {z: 1, p} & {b: 1}}}\n\
+         k: {if true {s: [{z: 1, p}]}}\nl: {for x in [\"s\"] {(x): {z: 1, p}}}\n\
+         m: {if true {if true {s: {z: 1, p}}}}\nn: [if true {z: 1, p}]\n",
+        "p: {\n    i: 2\n    a: 3\n}\nq: {\n    i: 2\n    y: int\n}\na: {\n    s: {\n\
+         \x20       z: 1\n        i: 2\n        a: 3\n    }\n}\nb: {\n    s: {\n\
+         \x20       i: 2\n        a: 3\n        z: 1\n        y: 3\n    }\n}\nc: {\n\
+         \x20   z: 1\n    i: 2\n    a: 3\n}\nd: {\n    s: {\n        i: 2\n        a: 3\n\
+         \x20       z: 1\n    }\n}\ne: {\n    s: {\n        t: {\n            z: 1\n\
+         \x20           y: 3\n            i: 2\n            a: 3\n        }\n    }\n}\n\
+         f: {\n    s: {\n        z: 1\n        i: 2\n        a: 3\n    }\n}\ng: {\n\
+         \x20   s: {\n        z: 1\n        i: 2\n        y: 1\n    }\n}\nh: {\n    s: {\n\
+         \x20       i: 2\n        y: 1\n        z: 1\n        x: 1\n    }\n}\ni: {\n\
+         \x20   s: {\n        i: 2\n        a: 3\n        z: 1\n    }\n}\nj: {\n    s: {\n\
+         \x20       b: 1\n        i: 2\n        a: 3\n        z: 1\n    }\n}\nk: {\n\
+         \x20   s: [{\n        i: 2\n        a: 3\n        z: 1\n    }]\n}\nl: {\n    s: {\n\
+         \x20       i: 2\n        a: 3\n        z: 1\n    }\n}\nm: {\n    s: {\n\
+         \x20       z: 1\n        i: 2\n        a: 3\n    }\n}\nn: [{\n    i: 2\n    a: 3\n\
+         \x20   z: 1\n}]\n",
+    );
+}

@@ -120,9 +120,14 @@ impl Compiler<'_> {
                 Decl::Embed(value) => {
                     literal.has_embeds = true;
                     let declaration = match &mut value.kind {
-                        ExprKind::Comprehension(clauses, body) => Declaration::Comprehension(
-                            self.comprehension(clauses, body, value.span),
-                        ),
+                        ExprKind::Comprehension(clauses, body) => {
+                            let index = self.comprehension(clauses, body, value.span);
+                            if self.program.lenient {
+                                let body = self.program.comprehensions[index as usize].body;
+                                self.program.set_apart(body);
+                            }
+                            Declaration::Comprehension(index)
+                        }
                         _ => {
                             let embed = self.expr(value);
                             // What a loop is at may be closed, and another value in each round.

@@ -9,7 +9,7 @@ use super::literals::{Literals, valid};
 use crate::components::Nodes;
 use crate::copied::Reach;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Contribution, Source, Vertex, VertexId};
+use crate::heap::{Conjunct, Contribution, Placed, Source, Vertex, VertexId};
 use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label};
 
 /// Literals by the expression that brings them in: few, as a rule, which are found as fast in a row.
@@ -55,6 +55,9 @@ impl Evaluator {
         let mut ranked: Vec<Ranked> = literals.positions().enumerate().map(rank).collect();
         let mut owners: Owners = Owners::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
+            if self.comes_apart(placed) {
+                continue;
+            }
             for declaration in &self.program.structs[placed.literal as usize].declarations {
                 if let Declaration::Embed(expr) = declaration {
                     owners.of(*expr).push(index);
@@ -86,9 +89,10 @@ impl Evaluator {
         if self.program.lenient {
             let arcs = vertex.arcs.iter().enumerate();
             let all: Vec<Contribution> = arcs.flat_map(|it| literals.contributions(it)).collect();
-            self.visited(id, literals, &all)
-                .into_iter()
-                .for_each(|at| visit(&mut ranked, &all[at]));
+            let visited = self.visited(id, literals, &all);
+            visited.iter().for_each(|at| visit(&mut ranked, &all[*at]));
+            let outer = visited.into_iter().filter_map(|at| all[at].outer);
+            self.mark_embedded(vertex, &mut ranked, &outer.collect::<Vec<_>>());
             return ranked;
         }
         let patterns = self.patterns_of(vertex);
@@ -173,6 +177,26 @@ impl Evaluator {
             }
         }
         ranked
+    }
+
+    /// Whether the fields of a literal count apart from what it embeds, as up to v0.14 those of bodies do.
+    fn comes_apart(&self, placed: &Placed) -> bool {
+        self.program.structs[placed.literal as usize].apart && placed.produced.is_empty()
+    }
+
+    /// What such a literal embeds last stands at one place with the rest of it, as operands do.
+    fn mark_embedded(&self, vertex: &Vertex, ranked: &mut [Ranked], visited: &[ExprId]) {
+        for placed in vertex.placed.iter().filter(|it| self.comes_apart(it)) {
+            let all = &self.program.structs[placed.literal as usize].declarations;
+            let embeds = |expr: &ExprId| {
+                all.iter().any(|it| matches!(it, Declaration::Embed(it) if it == expr))
+            };
+            let Some(last) = visited.iter().rev().find(|it| embeds(it)) else { continue };
+            let at = valid(self.program.at(*last));
+            for each in ranked.iter_mut().filter(|it| it.at == at) {
+                each.explicit = true;
+            }
+        }
     }
 
     /// Whether an expression is a field of the value itself, or a part of one.
