@@ -333,13 +333,10 @@ fn as_in_go(flag: Arg) -> Arg {
     flag.allow_hyphen_values(true)
 }
 
-/// What Go takes for true and for false.
+/// The value of a switch.
 fn truth(text: &str) -> Result<bool, String> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err(format!("strconv.ParseBool: parsing {text:?}: invalid syntax")),
-    }
+    let unknown = || format!("strconv.ParseBool: parsing {text:?}: invalid syntax");
+    cue_tool::truth(text).ok_or_else(unknown)
 }
 
 /// The values of a flag that may be repeated: one that is empty is none.

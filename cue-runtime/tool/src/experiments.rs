@@ -1,6 +1,7 @@
 //! `CUE_EXPERIMENT`: which experiments of the whole command may be asked for.
 
 use crate::Error;
+use crate::truth::truth;
 
 /// Those that are settled: all of them are there, and cannot be turned off.
 const SETTLED: [&str; 8] = [
@@ -26,13 +27,10 @@ fn of(asked: &str) -> Result<(), Error> {
     let mut wrong = Vec::new();
     for asked in asked.split(',').filter(|it| !it.is_empty()) {
         let (name, value) = asked.split_once('=').unwrap_or((asked, ""));
-        let on = match value {
-            "" | "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
-            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
-            _ => {
-                let text = format!("invalid value {value:?} for experiment {name:?}");
-                return Err(Error::Request(format!("cannot parse CUE_EXPERIMENT: {text}")));
-            }
+        let said = if value.is_empty() { Some(true) } else { truth(value) };
+        let Some(on) = said else {
+            let text = format!("invalid value {value:?} for experiment {name:?}");
+            return Err(Error::Request(format!("cannot parse CUE_EXPERIMENT: {text}")));
         };
         match name {
             "formatv2" if on => {

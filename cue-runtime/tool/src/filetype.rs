@@ -1,6 +1,7 @@
 //! What a file is taken for: its ending, or a qualifier such as `json:` or `yaml+data:`.
 
 use crate::data::Encoding;
+use crate::truth::truth;
 use crate::{Error, Verb};
 
 /// What is done with a file's values: read, or written.
@@ -203,7 +204,7 @@ fn tags(text: &str) -> Result<Scope, Error> {
         let (name, value) = tag.split_once('=').map_or((tag, None), |it| (it.0, Some(it.1)));
         match name {
             "strict" | "strictKeywords" | "strictFeatures" | "openOnlyWhenExplicit" | "koala" => {
-                if value.is_some_and(|it| !is_bool(it)) {
+                if value.is_some_and(|it| truth(it).is_none()) {
                     return Err(refused(format!("invalid boolean value for tag {name:?}")));
                 }
                 continue;
@@ -290,11 +291,6 @@ fn output_tags(text: &str, verb: Verb) -> Result<Result<Scope, String>, Error> {
         .filter(|_| scope.encoding == Some(Encoding::Cue) && scope.reading == Reading::Plain);
     let refused = cue.is_some_and(|it| !is_written(it, verb));
     Ok(if refused { Err("no encoding specified".into()) } else { Ok(scope) })
-}
-
-fn is_bool(text: &str) -> bool {
-    let known = ["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"];
-    known.contains(&text)
 }
 
 /// What a tag says.

@@ -51,6 +51,7 @@ mod remarks; // comments of YAML
 mod written; // data as CUE text
 mod hoist; // `import -R`
 mod marshalled; // what that imports
+mod truth; // flags and tags that are true or false
 pub mod import; // import
 
 pub use crate::data::Encoding;
@@ -58,3 +59,4 @@ pub use crate::error::Error;
 pub(crate) use crate::error::diagnostic;
 pub use crate::evaluate::{Request, Verb, evaluate};
 pub use crate::load::Load;
+pub use crate::truth::truth;

@@ -14,6 +14,7 @@ use crate::embed::{Data, Piece, Spliced, arguments};
 use crate::error::in_order;
 use crate::load::Instance;
 use crate::system;
+use crate::truth::truth;
 use crate::{Error, diagnostic};
 
 /// What fields get that ask for a variable of the system.
@@ -203,10 +204,9 @@ fn literal(target: &Target, value: &str) -> Result<String, String> {
     let key = &target.key;
     match target.kind {
         Kind::Text => Ok(quote(value)),
-        Kind::Bool => match value.trim() {
-            "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok("true".into()),
-            "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok("false".into()),
-            other => Err(format!("invalid boolean {other:?} for injection tag {key:?}")),
+        Kind::Bool => match truth(value.trim()) {
+            Some(known) => Ok(known.to_string()),
+            None => Err(format!("invalid boolean {:?} for injection tag {key:?}", value.trim())),
         },
         Kind::Int | Kind::Number => {
             let unsigned = unsigned(value);
