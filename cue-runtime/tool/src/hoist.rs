@@ -72,27 +72,28 @@ pub(crate) fn inner<'a>(expr: &'a Expr, work: &mut Vec<Part<'a>>) {
 }
 
 fn collect_names(decls: &[Decl], names: &mut Vec<String>) {
+    each_struct(decls, &mut |decls| {
+        names.extend(decls.iter().filter_map(|it| match it {
+            Decl::Let(name, _) => Some(name.name.to_string()),
+            Decl::Field(field) => field.label.name().map(str::to_owned),
+            Decl::Embed(_) | Decl::Ellipsis(..) | Decl::Attribute(_) => None,
+        }));
+    });
+}
+
+/// Shows the declarations of a file, and of each struct in it.
+pub(crate) fn each_struct(decls: &[Decl], show: &mut impl FnMut(&[Decl])) {
+    show(decls);
     let mut work = parts(decls);
-    names.extend(decls.iter().filter_map(|it| match it {
-        Decl::Let(name, _) => Some(name.name.to_string()),
-        _ => None,
-    }));
     while let Some(part) = work.pop() {
-        match part {
-            Part::Field(field) => {
-                names.extend(field.label.name().map(str::to_owned));
-                work.push(Part::Expr(&field.value));
-            }
-            Part::Expr(expr) => {
-                if let ExprKind::Struct(decls) = &expr.kind {
-                    names.extend(decls.iter().filter_map(|it| match it {
-                        Decl::Let(name, _) => Some(name.name.to_string()),
-                        _ => None,
-                    }));
-                }
-                inner(expr, &mut work);
-            }
+        let expr = match part {
+            Part::Field(field) => &field.value,
+            Part::Expr(expr) => expr,
+        };
+        if let ExprKind::Struct(decls) = &expr.kind {
+            show(decls);
         }
+        inner(expr, &mut work);
     }
 }
 

@@ -3,7 +3,7 @@
 use cue_definition::Suffixed;
 use cue_syntax::ast::{Decl, Expr, ExprKind, Label};
 
-use crate::hoist::{Part, inner, parts};
+use crate::hoist::{Part, each_struct, inner, parts};
 
 /// Packages whose `Marshal` is called.
 const PACKAGES: [&str; 2] = ["json", "yaml"];
@@ -31,7 +31,9 @@ pub(crate) fn imported(mut text: String) -> String {
     let mut names = Suffixed::default();
     let mut uses = Uses::default();
     let file = cue_syntax::parse_file(&text).file;
-    note_labels(&file.decls, &mut names);
+    each_struct(&file.decls, &mut |decls| {
+        decls.iter().filter_map(label).for_each(|it| names.note(it));
+    });
     uses.find(&file.decls, &mut names);
     for (at, package) in uses.renamed.iter().rev() {
         let named = |it: &&Import| it.package == *package && it.renamed.is_some();
@@ -125,20 +127,5 @@ fn label(decl: &Decl) -> Option<&str> {
         },
         Decl::Let(name, _) => Some(&name.name),
         Decl::Embed(_) | Decl::Ellipsis(..) | Decl::Attribute(_) => None,
-    }
-}
-
-fn note_labels(decls: &[Decl], names: &mut Suffixed) {
-    decls.iter().filter_map(label).for_each(|it| names.note(it));
-    let mut work = parts(decls);
-    while let Some(part) = work.pop() {
-        let expr = match part {
-            Part::Field(field) => &field.value,
-            Part::Expr(expr) => expr,
-        };
-        if let ExprKind::Struct(decls) = &expr.kind {
-            decls.iter().filter_map(label).for_each(|it| names.note(it));
-        }
-        inner(expr, &mut work);
     }
 }
