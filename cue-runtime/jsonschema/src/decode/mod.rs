@@ -1,0 +1,1 @@
+//! A schema as CUE.

@@ -1,0 +1,1 @@
+//! A value as JSON Schema.
