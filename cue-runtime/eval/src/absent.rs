@@ -9,7 +9,9 @@ use crate::compare;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{EnvId, EnvKind, FaultId, State, VertexId};
-use crate::program::{ClauseCode, Code, Declaration, ExprId, ListElement, Program};
+use crate::program::{
+    ClauseCode, Code, Declaration, ExprId, Label, ListElement, Presence, Program,
+};
 
 /// What was found before all was said.
 pub(crate) struct Answer {
@@ -71,10 +73,11 @@ impl Evaluator {
             return Ok(true);
         }
         let early = self.asked_early.len();
-        let id = match self.eval(expr, env) {
-            Value::Datum(_) => return Ok(false),
-            Value::Fault(fault) => return self.absent_by(fault),
-            Value::Vertex(id) => id,
+        let id = match self.asked(expr, env) {
+            None => return Ok(true),
+            Some(Value::Datum(_)) => return Ok(false),
+            Some(Value::Fault(fault)) => return self.absent_by(fault),
+            Some(Value::Vertex(id)) => id,
         };
         // Whether it is there is all that is asked of it.
         if self.asked_early.len() > early {
@@ -123,6 +126,38 @@ impl Evaluator {
             Some(fault) => self.absent_by(fault),
             None => Ok(absent),
         }
+    }
+
+    /// The value of an operand that is compared with bottom. None of a field that a struct has as an optional one only:
+    /// most guards ask for such, and nobody reads the error.
+    fn asked(&mut self, expr: ExprId, env: EnvId) -> Option<Value> {
+        let Code::Select(operand, label) = *self.program.code(expr) else {
+            return Some(self.eval(expr, env));
+        };
+        if let Err(fault) = self.tick() {
+            return Some(Value::Fault(fault));
+        }
+        let base = self.eval(operand, env);
+        if self.is_left_out(&base, label) {
+            return None;
+        }
+        let at = self.program.at(expr);
+        Some(self.select(base, label, None, Some(operand), at))
+    }
+
+    /// Whether a value is a struct, done with and sound, of which a field is only said that it may be there.
+    fn is_left_out(&mut self, base: &Value, label: Label) -> bool {
+        let Value::Vertex(asked) = *base else { return false };
+        let id = self.follow(asked);
+        let vertex = self.heap.get(id);
+        let plain = vertex.state == State::Done
+            && vertex.is_struct
+            && vertex.fault.is_none()
+            && vertex.choice.is_none();
+        plain
+            && vertex.arcs.named(label).is_some_and(|it| it.presence == Presence::Optional)
+            && self.awaited(id, label).is_none()
+            && self.failed_for(asked, id).is_none()
     }
 
     /// `x & {...}` and `x & [...]` compared with bottom, where `x` is known: it is looked at as it is, a

@@ -77,12 +77,7 @@ impl Evaluator {
             Some(_) if self.heap.get(id).frozen => self.program.at(value),
             _ => at,
         };
-        let vertex = self.add_arc(id, label, presence, &groups, notes, place);
-        if let Some(by) = by {
-            if let Some(index) = self.heap.get(id).arcs.place(label) {
-                self.heap.get_mut(id).arcs[index].contribute(by);
-            }
-        }
+        let vertex = self.add_arc(id, label, presence, &groups, notes, place, by);
         let conjunct = self.closed_by_definition(vertex, label, conjunct);
         self.add_conjunct(vertex, conjunct);
     }
@@ -155,6 +150,8 @@ impl Evaluator {
         }
     }
 
+    /// The field of a vertex, which is made if it is not there, and what a declaration says of it besides its value.
+    #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
     pub(crate) fn add_arc(
         &mut self,
         id: VertexId,
@@ -163,12 +160,14 @@ impl Evaluator {
         groups: &Groups,
         notes: u32,
         at: At,
+        by: Option<Contribution>,
     ) -> VertexId {
         if let Some(index) = self.heap.get(id).arcs.place(label) {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
             arc.groups.join(groups);
             arc.add_notes(notes);
+            by.into_iter().for_each(|it| arc.contribute(it));
             return arc.vertex;
         }
         let child = self.heap.vertex(Some(id), Some(label));
@@ -192,6 +191,7 @@ impl Evaluator {
         let mut arc = ArcEntry::new(label, child, presence, at);
         (arc.late, arc.groups) = (late, groups.clone());
         arc.add_notes(notes);
+        by.into_iter().for_each(|it| arc.contribute(it));
         vertex.arcs.push(arc);
         if self.labels.kind(label) == LabelKind::Regular {
             for index in 0..self.heap.get(id).patterns.len() {

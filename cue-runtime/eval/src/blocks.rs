@@ -3,12 +3,18 @@
 
 use std::ops::{Index, IndexMut};
 
-/// Values by their places; there are only ever more. Inlined only where size does not matter.
+/// Values by their places; there are only ever more.
 #[derive(Debug)]
 pub(crate) struct Blocks<T> {
+    /// The first ones, which are all there are in most programs: found by one comparison.
+    first: Vec<T>,
+    /// Those behind them.
     blocks: Vec<Vec<T>>,
     len: usize,
 }
+
+/// How many stand in the first array, which is copied as it grows.
+const FIRST: usize = 1024;
 
 /// Values of a block: a power of two.
 const BLOCK: usize = 256;
@@ -16,7 +22,7 @@ const BLOCK: usize = 256;
 impl<T> Blocks<T> {
     /// None yet, with room for the first ones.
     pub(crate) fn with_room(first: usize) -> Self {
-        Self { blocks: vec![Vec::with_capacity(first.min(BLOCK))], len: 0 }
+        Self { first: Vec::with_capacity(first.min(FIRST)), blocks: Vec::new(), len: 0 }
     }
 
     #[inline]
@@ -26,13 +32,16 @@ impl<T> Blocks<T> {
 
     /// One more; how many there are with it.
     pub(crate) fn push(&mut self, value: T) -> usize {
-        match self.blocks.last_mut() {
-            Some(last) if last.len() < BLOCK => last.push(value),
-            last => {
-                let room = if last.is_some() { BLOCK } else { 0 };
-                let mut next = Vec::with_capacity(room);
-                next.push(value);
-                self.blocks.push(next);
+        if self.len < FIRST {
+            self.first.push(value);
+        } else {
+            match self.blocks.last_mut() {
+                Some(last) if last.len() < BLOCK => last.push(value),
+                _ => {
+                    let mut next = Vec::with_capacity(BLOCK);
+                    next.push(value);
+                    self.blocks.push(next);
+                }
             }
         }
         self.len += 1;
@@ -40,13 +49,25 @@ impl<T> Blocks<T> {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.blocks.iter().flatten()
+        self.first.iter().chain(self.blocks.iter().flatten())
+    }
+
+    #[inline(never)]
+    fn later(&self, at: usize) -> &T {
+        let at = at - FIRST;
+        &self.blocks[at / BLOCK][at % BLOCK]
+    }
+
+    #[inline(never)]
+    fn later_mut(&mut self, at: usize) -> &mut T {
+        let at = at - FIRST;
+        &mut self.blocks[at / BLOCK][at % BLOCK]
     }
 }
 
 impl<T> Default for Blocks<T> {
     fn default() -> Self {
-        Self { blocks: Vec::new(), len: 0 }
+        Self { first: Vec::new(), blocks: Vec::new(), len: 0 }
     }
 }
 
@@ -55,14 +76,17 @@ impl<T> Index<usize> for Blocks<T> {
 
     #[inline]
     fn index(&self, at: usize) -> &T {
-        &self.blocks[at / BLOCK][at % BLOCK]
+        match self.first.get(at) {
+            Some(it) => it,
+            None => self.later(at),
+        }
     }
 }
 
 impl<T> IndexMut<usize> for Blocks<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
-        &mut self.blocks[at / BLOCK][at % BLOCK]
+        if at < self.first.len() { &mut self.first[at] } else { self.later_mut(at) }
     }
 }
 
@@ -74,11 +98,12 @@ mod tests {
     fn places_stay_as_there_are_more() {
         for mut all in [Blocks::default(), Blocks::with_room(3)] {
             assert_eq!((all.len(), all.iter().next()), (0, None));
-            for value in 0..3 * BLOCK {
+            for value in 0..FIRST + 2 * BLOCK {
                 assert_eq!(all.push(value), value + 1);
             }
-            all[BLOCK] = 7;
-            assert_eq!((all[BLOCK - 1], all[BLOCK], all[2 * BLOCK]), (BLOCK - 1, 7, 2 * BLOCK));
+            (all[FIRST], all[1]) = (7, 8);
+            assert_eq!((all[FIRST - 1], all[FIRST], all[1]), (FIRST - 1, 7, 8));
+            assert_eq!(all[FIRST + 2 * BLOCK - 1], FIRST + 2 * BLOCK - 1);
             assert!(
                 all.iter().count() == all.len() && all.blocks.iter().all(|it| it.len() == BLOCK)
             );

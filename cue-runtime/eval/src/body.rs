@@ -8,7 +8,7 @@ use cue_map::Set;
 
 use crate::heap::{Came, Choice, DataId, Pattern, Placed, Rest, Test, Vertex};
 use crate::members::Arcs;
-use crate::program::{At, ExprId, Label};
+use crate::program::{At, Label};
 use crate::thin::Thin;
 
 /// A vertex dereferences to it, and it to the rest.
@@ -32,8 +32,6 @@ pub(crate) struct Seldom {
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
     pub(crate) named: Option<Box<Set<Label>>>,
     pub(crate) choice: Option<Box<Choice>>,
-    /// Alternatives this vertex is tried with.
-    pub(crate) picks: Thin<(ExprId, u32)>,
     /// Data with places that came by what it was computed from (see `order::literals`).
     pub(crate) given: Thin<(DataId, Came)>,
 }
@@ -80,7 +78,6 @@ impl Seldom {
         patterns: Thin::new(),
         named: None,
         choice: None,
-        picks: Thin::new(),
         given: Thin::new(),
     };
 }

@@ -45,10 +45,7 @@ impl Evaluator {
             }
             Source::Vertex(target) => {
                 // Of what is left of a choice only that.
-                let picks = self.heap.get(self.follow(target)).picks.clone();
-                if !picks.is_empty() {
-                    self.heap.get_mut(id).picks.extend(picks);
-                }
+                self.heap.pick_as(id, self.follow(target));
                 self.take_vertex(id, target, &conjunct, work);
             }
             Source::Expr(expr, env) => {

@@ -150,9 +150,9 @@ impl Evaluator {
     /// The alternative of a choice that was made by the same picks.
     fn alternative_like(&self, id: VertexId, of: VertexId) -> Option<VertexId> {
         let choice = self.heap.get(of).choice.as_deref()?;
-        let picks = &self.heap.get(id).picks;
+        let picks = self.heap.picks(id);
         let mut all = choice.all.iter().map(|it| self.follow(*it));
-        all.find(|it| self.heap.get(*it).picks[..] == picks[..])
+        all.find(|it| self.heap.picks(*it) == picks)
     }
 
     /// The reference that is all that is said of a vertex, `_` and references to the same aside, and what it leads to;

@@ -35,8 +35,17 @@ pub(crate) struct Operand {
 
 impl Evaluator {
     /// The vertex that stands for a choice where a concrete value is asked for.
+    #[inline]
     pub(crate) fn default_of(&mut self, id: VertexId) -> Option<VertexId> {
-        let mut id = self.unify(id);
+        let id = self.unify(id);
+        match &self.heap.get(id).choice {
+            None => Some(id),
+            Some(_) => self.default_within(id),
+        }
+    }
+
+    #[inline(never)]
+    fn default_within(&mut self, mut id: VertexId) -> Option<VertexId> {
         loop {
             let Some(choice) = &self.heap.get(id).choice else { return Some(id) };
             match (choice.defaults.as_slice(), choice.all.as_slice()) {

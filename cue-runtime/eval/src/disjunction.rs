@@ -45,7 +45,7 @@ pub(crate) enum Mark {
 
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
-        let picks = &self.heap.get(id).picks;
+        let picks = self.heap.picks(id);
         if picks.is_empty() {
             return None;
         }
@@ -422,9 +422,8 @@ impl Evaluator {
     fn candidate(&mut self, id: VertexId, picks: &[(ExprId, u32)]) -> VertexId {
         let (parent, label) = (self.heap.get(id).parent, self.heap.get(id).label);
         let candidate = self.heap.vertex(parent, label);
-        let mut all = self.heap.get(id).picks.clone();
-        all.extend(picks.iter().copied());
-        self.heap.get_mut(candidate).picks = all;
+        self.heap.get_mut(candidate).picks = self.heap.get(id).picks;
+        self.heap.pick_more(candidate, picks);
         if self.tried_all.contains(&id.number()) {
             self.tried_all.insert(candidate.number());
         }

@@ -472,7 +472,7 @@ impl Evaluation {
             let mut attributes = Vec::new();
             let mut apart = false;
             for notes in arc.notes() {
-                let notes = &it.program.notes[*notes as usize];
+                let notes = &it.program.notes[notes as usize];
                 apart |= docs.is_empty() && notes.apart;
                 let before = docs.len() as u32;
                 if before > 0 && !notes.docs.is_empty() {

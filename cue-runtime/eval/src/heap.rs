@@ -17,6 +17,7 @@ use crate::thin::Thin;
 mod arc;
 mod conjunct;
 mod environment;
+mod picks;
 mod scalar;
 
 pub(crate) use self::arc::{ArcEntry, Contribution};
@@ -24,6 +25,7 @@ pub(crate) use self::conjunct::{
     By, Came, Conjunct, Cycle, DataId, Lineage, Narrowed, Placed, Source, Standing, Way, kept,
 };
 pub(crate) use self::environment::{EnvId, EnvKind, Environments, Key};
+pub(crate) use self::picks::{AllPicks, Pick, Picks};
 pub(crate) use self::scalar::{Found, Scalar, ScalarId, Scalars};
 
 /// A place in the output tree.
@@ -252,6 +254,8 @@ pub(crate) struct Vertex {
     pub(crate) fault: Option<FaultId>,
     /// How often it was evaluated anew.
     pub(crate) laps: u32,
+    /// Alternatives this vertex is tried with.
+    pub(crate) picks: Picks,
 }
 
 /// The arrays.
@@ -271,6 +275,7 @@ pub(crate) struct Heap {
     /// What narrowed the kinds of a vertex, of number `n` at `n - 1`.
     pub(crate) narrowed: Blocks<Narrowed>,
     scalars: Scalars,
+    picks: AllPicks,
     data: Blocks<(Datum, u32)>,
 }
 
@@ -319,6 +324,7 @@ impl Vertex {
             body: Lazy::default(),
             fault: None,
             laps: 0,
+            picks: Picks::NONE,
         }
     }
 }
@@ -336,6 +342,7 @@ impl Heap {
             crossed: Blocks::default(),
             narrowed: Blocks::default(),
             scalars: Scalars::default(),
+            picks: AllPicks::default(),
             data: Blocks::default(),
         }
     }

@@ -155,7 +155,7 @@ impl Evaluator {
     fn count_placing(&mut self, literal: u32) {
         let at = literal as usize;
         if self.placings.len() <= at {
-            self.placings.resize(self.program.structs.len(), 0);
+            self.placings = vec![0; self.program.structs.len()];
         }
         if let Some(count) = self.placings.get_mut(at) {
             *count += 1;

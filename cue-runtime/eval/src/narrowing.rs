@@ -39,7 +39,7 @@ impl Evaluator {
             let default = disjunction.marks.get(pick as usize) == Some(&true);
             let vertex = self.heap.get_mut(id);
             vertex.demoted |= disjunction.marks.contains(&true) && !default;
-            vertex.picks.push((disjunction.expr, pick));
+            self.heap.pick_more(id, &[(disjunction.expr, pick)]);
             for conjunct in disjunction.sources.into_iter().rev() {
                 let Source::Expr(_, env) = conjunct.source() else { continue };
                 work.conjuncts.push(conjunct.alternative(alternative, env));

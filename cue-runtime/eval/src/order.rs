@@ -155,14 +155,14 @@ impl Evaluator {
         let defaults = field.and_then(|it| self.heap.get(it).choice.as_deref());
         let default = defaults.is_some_and(|it| matches!(*it.defaults, [it] if it == id));
         let taken = default && self.defaults == Defaults::Values;
+        let picks = self.heap.picks(id);
         let picked = |expr: ExprId| {
-            let pick = vertex.picks.iter().find(|it| it.0 == expr)?;
+            let pick = picks.iter().find(|it| it.0 == expr)?;
             self.program.alternative(*pick)
         };
         let says = |it: ExprId| !matches!(self.program.code(it), Code::Top);
-        let chosen = field != Some(id)
-            && !taken
-            && vertex.picks.iter().any(|it| picked(it.0).is_some_and(says));
+        let chosen =
+            field != Some(id) && !taken && picks.iter().any(|it| picked(it.0).is_some_and(says));
         let embedded = expressions.len();
         for conjunct in vertex.conjuncts.iter().filter(|_| !chosen) {
             if let Source::Expr(expr, _) = conjunct.source() {

@@ -120,7 +120,8 @@ impl Evaluator {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let place = fields.place(index);
                     let label_at = place.map_or(at, |it| self.spots.at(it.0));
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
+                    let child =
+                        self.add_arc(id, label, Presence::Member, groups, 0, label_at, None);
                     let spot = place.map_or(spot, |it| it.1);
                     let source = self.data_source(value, spot);
                     let groups = self.deep_groups(groups);
@@ -143,7 +144,7 @@ impl Evaluator {
                 vertex.arcs.reserve(length);
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at, None);
                     let spot = items.place(index).unwrap_or(spot);
                     let source = self.data_source(value, spot);
                     let by_reference = matches!(source, Source::Vertex(_));
@@ -177,7 +178,16 @@ impl Evaluator {
     }
 
     /// The struct or list of a vertex that nobody has evaluated and that is nothing but that, if it is data.
+    #[inline]
     pub(crate) fn untouched_literal(&self, id: VertexId) -> Option<ExprId> {
+        match self.heap.get(id).state {
+            State::New => self.new_literal(id),
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    fn new_literal(&self, id: VertexId) -> Option<ExprId> {
         let vertex = self.heap.get(id);
         let [conjunct] = vertex.conjuncts.as_slice() else { return None };
         let Source::Expr(expr, _) = conjunct.source() else { return None };
@@ -187,7 +197,13 @@ impl Evaluator {
     }
 
     /// Whether a vertex is data that cannot have an error in it.
+    #[inline]
     pub(crate) fn is_sound_data(&self, id: VertexId) -> bool {
+        self.heap.get(id).state == State::New && self.is_sound_untouched(id)
+    }
+
+    #[inline(never)]
+    fn is_sound_untouched(&self, id: VertexId) -> bool {
         self.untouched_literal(id).is_some()
             || self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
     }
@@ -291,7 +307,19 @@ fn is_free(conjunct: &Conjunct) -> bool {
 }
 
 /// No label twice, nothing of the evaluator, not deep.
+#[inline]
 fn is_sound(datum: &Datum, depth: u32) -> bool {
+    match datum {
+        Datum::Struct(_) | Datum::List(_) => is_sound_within(datum, depth),
+        Datum::Function(_) | Datum::Live(_) => false,
+        Datum::Null | Datum::Bool(_) | Datum::Number(_) | Datum::String(_) | Datum::Bytes(_) => {
+            true
+        }
+    }
+}
+
+/// The same of a struct or a list.
+fn is_sound_within(datum: &Datum, depth: u32) -> bool {
     if depth > u32::from(MOST_NESTED) {
         return false;
     }
@@ -304,10 +332,7 @@ fn is_sound(datum: &Datum, depth: u32) -> bool {
                 })
         }
         Datum::List(items) => items.iter().all(|it| is_sound(it, depth + 1)),
-        Datum::Function(_) | Datum::Live(_) => false,
-        Datum::Null | Datum::Bool(_) | Datum::Number(_) | Datum::String(_) | Datum::Bytes(_) => {
-            true
-        }
+        _ => true,
     }
 }
 

@@ -285,10 +285,10 @@ impl Evaluator {
 
     /// The comments above a field, of all that declare it, each text once, and those below it. They stand apart from each other, and from what is before them where
     /// they did in the source.
-    fn comments(&self, notes: &[u32], indent: &str) -> (String, String) {
+    fn comments(&self, notes: impl Iterator<Item = u32>, indent: &str) -> (String, String) {
         let mut all: Vec<&[String]> = Vec::new();
         let (mut before, mut below) = (String::new(), String::new());
-        let notes = notes.iter().map(|it| &self.program.notes[*it as usize]);
+        let notes = notes.map(|it| &self.program.notes[it as usize]);
         // What stands above an outer label comes last.
         let (outer, own): (Vec<&Notes>, Vec<&Notes>) = notes.partition(|it| it.outer);
         for it in own.into_iter().chain(outer) {

@@ -346,9 +346,12 @@ impl Program {
     }
 
     /// The attributes of declarations: one that several have is there once.
-    pub(crate) fn attributes(&self, notes: &[u32]) -> Vec<&(String, String)> {
+    pub(crate) fn attributes(
+        &self,
+        notes: impl IntoIterator<Item = u32>,
+    ) -> Vec<&(String, String)> {
         let mut all = Vec::new();
-        for attribute in notes.iter().flat_map(|it| &self.notes[*it as usize].attributes) {
+        for attribute in notes.into_iter().flat_map(|it| &self.notes[it as usize].attributes) {
             if !all.contains(&attribute) {
                 all.push(attribute);
             }

@@ -604,8 +604,17 @@ impl Evaluator {
     }
 
     /// Groups that hold for children as well: those of definitions, not of `close`.
+    #[inline]
     pub(crate) fn deep_groups(&self, groups: &Groups) -> Groups {
-        if self.shallow.is_empty() || !groups.iter().any(|it| self.shallow.contains(it)) {
+        match self.shallow.is_empty() || groups.is_empty() {
+            true => groups.clone(),
+            false => self.without_shallow(groups),
+        }
+    }
+
+    #[inline(never)]
+    fn without_shallow(&self, groups: &Groups) -> Groups {
+        if !groups.iter().any(|it| self.shallow.contains(it)) {
             return groups.clone();
         }
         groups.iter().copied().filter(|it| !self.shallow.contains(it)).collect()
@@ -622,8 +631,11 @@ fn note_each(all: &mut Thin<Closing>, groups: &Groups, note: impl Fn(&mut Closin
         };
         let found = if there { Ok(next) } else { all.binary_search_by_key(group, |it| it.group) };
         let place = found.unwrap_or_else(|place| place);
-        if found.is_err() || place == all.len() {
-            all.insert(place, Closing { group: *group, open: false, top: false, shape: false });
+        let new = Closing { group: *group, open: false, top: false, shape: false };
+        if place == all.len() {
+            all.push(new);
+        } else if found.is_err() {
+            all.insert(place, new);
         }
         note(&mut all[place]);
         next = place + 1;

@@ -172,7 +172,7 @@ impl Evaluator {
             let picked = self.program.alternative(**it);
             !picked.is_some_and(|it| matches!(self.program.code(it), Code::Struct(_)))
         };
-        self.heap.get(id).picks.iter().filter(named).count()
+        self.heap.picks(id).iter().filter(named).count()
     }
 
     /// Whether a value is what a function gives.
@@ -325,7 +325,7 @@ impl Evaluator {
 
     /// What has failed below what was asked for; what is evaluated after who asks has no more errors yet than those of
     /// what it asked for.
-    fn failed_for(&mut self, asked: VertexId, id: VertexId) -> Option<FaultId> {
+    pub(crate) fn failed_for(&mut self, asked: VertexId, id: VertexId) -> Option<FaultId> {
         self.failed_below(id).filter(|_| !self.is_ahead(asked))
     }
 

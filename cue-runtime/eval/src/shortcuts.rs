@@ -8,7 +8,7 @@ use crate::disjunction::Tried;
 use crate::evaluator::Evaluator;
 use crate::groups::Membership;
 use crate::heap::{
-    ArcEntry, Closed, Closing, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Source, VertexId,
+    ArcEntry, Closed, Closing, Conjunct, Cycle, Disjunction, EnvId, EnvKind, Pick, Source, VertexId,
 };
 use crate::program::{
     Code, DeclLabel, Declaration, ExprId, LabelKind, ListElement, Outward, Presence,
@@ -16,9 +16,6 @@ use crate::program::{
 
 /// Alternatives that are the same have the same number.
 type Class = u32;
-
-/// A choice that is made of some alternatives, one of each disjunction.
-type Pick = (ExprId, u32);
 
 /// What is known of the combinations of many disjunctions; with no alternative in common nothing is.
 #[derive(Default)]
@@ -181,7 +178,7 @@ impl Evaluator {
         }
         let shared = numbers.len() < made as usize;
         let shortcuts = match shared {
-            true => Shortcuts::new(self.heap.get(id).picks.len(), classes),
+            true => Shortcuts::new(self.heap.picks(id).len(), classes),
             false => Shortcuts::default(),
         };
         Shortcuts { open, of: disjunctions.iter().map(|it| it.expr).collect(), ..shortcuts }
@@ -396,7 +393,7 @@ impl Evaluator {
     /// where it takes more than a value to know which results are defaults.
     pub(crate) fn combination(&self, id: VertexId, next: Pick, left: usize) -> Option<Combination> {
         let shortcuts = self.shortcuts_at(id).filter(|_| !self.ways.wanted)?;
-        shortcuts.combination(&self.heap.get(id).picks, next, left)
+        shortcuts.combination(self.heap.picks(id), next, left)
     }
 
     /// What was made of a combination, if it was: the vertex that has it.
@@ -438,7 +435,7 @@ impl Evaluator {
             None => false,
         };
         !vertex.is_list
-            && vertex.picks.iter().all(shows)
+            && self.heap.picks(id).iter().all(shows)
             && vertex.fault.is_none()
             && fields.all(|it| it.conjuncts.iter().all(|it| self.is_of_literals(it)))
     }

@@ -51,10 +51,6 @@ impl<T> Thin<T> {
             false => self.0.reserve(more),
         }
     }
-
-    pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
-        self.0.extend(items);
-    }
 }
 
 impl<T> Deref for Thin<T> {
@@ -105,11 +101,11 @@ mod tests {
     fn an_empty_one_takes_a_word_and_a_full_one_is_a_list() {
         assert_eq!(size_of::<Thin<[u64; 9]>>(), size_of::<usize>());
         let mut list = Thin::default();
-        list.extend([]);
+        list.reserve(0);
         assert!(list.is_empty() && list.0.capacity() == 0);
         list.push(2);
         list.insert(0, 1);
-        list.extend([3]);
+        list.push(3);
         list[0] = 7;
         assert_eq!(list.iter().sum::<i32>(), 12);
         assert_eq!(list.into_iter().collect::<Vec<_>>(), [7, 2, 3]);

@@ -37,10 +37,7 @@ impl Evaluator {
 
     /// Whether something is written in the choice of which an alternative is tried, or came by a reference there.
     pub(crate) fn is_within_pick(&self, vertex: &Vertex, (at, via): (At, u32)) -> bool {
-        if vertex.picks.is_empty() {
-            return false;
-        }
-        vertex.picks.iter().any(|(choice, _)| {
+        self.heap.picked(vertex.picks).iter().any(|(choice, _)| {
             let whole = self.program.at(*choice);
             whole.holds(at) || self.heap.along(via, |it| whole.holds(it))
         })

@@ -29,8 +29,19 @@ impl Evaluator {
         id
     }
 
-    /// Evaluates a vertex, not its children; gives the vertex that has the value.
+    /// Evaluates a vertex, not its children; gives the vertex that has the value. Inlined for those that are done, as most
+    /// are: in the sandbox a call costs more than the question.
+    #[inline]
     pub(crate) fn unify(&mut self, id: VertexId) -> VertexId {
+        let vertex = self.heap.get(id);
+        if vertex.forward.is_none() && vertex.state == State::Done {
+            return id;
+        }
+        self.unify_further(id)
+    }
+
+    #[inline(never)]
+    fn unify_further(&mut self, id: VertexId) -> VertexId {
         let id = self.follow(id);
         match self.heap.get(id).state {
             State::Running | State::Done => id,

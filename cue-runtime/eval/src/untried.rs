@@ -109,7 +109,7 @@ impl Evaluator {
         };
         results(disjunctions) > FEW_UNMARKED
             && !self.tried_all.contains(&id.number())
-            && self.heap.get(id).picks.iter().all(|it| unmarked(it.0))
+            && self.heap.picks(id).iter().all(|it| unmarked(it.0))
             && disjunctions.iter().all(|it| unmarked(it.expr) && structs(it))
     }
 

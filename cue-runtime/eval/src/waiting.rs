@@ -123,6 +123,9 @@ impl Evaluator {
     /// Whether references or dynamic labels of a vertex are left.
     pub(crate) fn note_left(&mut self, id: VertexId, left: Left) {
         let open = left == Left::Some;
+        if !open && self.tasks.is_empty() {
+            return;
+        }
         match self.tasks.get_mut(&id) {
             Some(tasks) => tasks.open = open,
             None if open => {
@@ -133,7 +136,7 @@ impl Evaluator {
     }
 
     /// Whether a field that is not there may still come, and for which vertex on the stack to wait.
-    fn awaited(&self, id: VertexId, label: Label) -> Option<(May, VertexId)> {
+    pub(crate) fn awaited(&self, id: VertexId, label: Label) -> Option<(May, VertexId)> {
         if self.tasks.is_empty() {
             return None;
         }
@@ -422,6 +425,9 @@ impl Evaluator {
 
     /// The task that waits for another vertex on the stack than its own.
     pub(crate) fn waits_elsewhere(&self, id: VertexId, work: &Work) -> Option<(FaultId, VertexId)> {
+        if work.waiting.is_empty() && work.held.is_empty() && work.computed.is_empty() {
+            return None;
+        }
         let faults = (work.waiting.iter().map(|it| it.1)).chain(work.held.iter().map(|it| it.1));
         let faults = faults.chain(work.computed.iter().filter_map(|it| it.fault));
         faults.filter_map(|it| Some((it, self.waits(it)?))).find(|it| it.1 != id)

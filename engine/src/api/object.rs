@@ -138,7 +138,13 @@ fn into_map(value: &mut Value) -> &mut Map<String, Value> {
 
 /// Set a label.
 pub fn set_label(object: &mut Value, key: &str, value: &str) {
-    map_mut(object, &["metadata", "labels"]).insert(key.into(), value.into());
+    set_labels(object, [(key, value)]);
+}
+
+/// Set several labels, in their order.
+pub fn set_labels<'a>(object: &mut Value, all: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    let all = all.into_iter().map(|(key, value)| (key.into(), value.into()));
+    map_mut(object, &["metadata", "labels"]).extend(all);
 }
 
 /// Set an annotation.

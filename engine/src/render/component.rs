@@ -10,7 +10,7 @@ use super::process::{Actor, Process, Product, Templates, object_error};
 use super::stamp::{self, Placed};
 use super::terraform;
 use crate::api::names::{AUXILIARY_WORKLOAD, LOCAL_CLUSTER, annotation, label};
-use crate::api::object::{self, set_label, set_name, set_namespace};
+use crate::api::object::{self, set_label, set_labels, set_name, set_namespace};
 use crate::api::{AppPolicy, Component, Definition, DefinitionKind, Stage};
 use crate::revision::component_hash;
 
@@ -322,10 +322,10 @@ fn objects<'a>(
         let mut object = output.object;
         object::whole_numbers(&mut object);
         stamp::origin(&mut object, context, component);
-        set_label(&mut object, label::TRAIT_TYPE, &trait_type);
-        if !output.name.is_empty() {
-            set_label(&mut object, label::TRAIT_RESOURCE, &output.name);
-        }
+        let resource = Some((label::TRAIT_RESOURCE, output.name.as_str()));
+        let resource = resource.filter(|it| !it.1.is_empty());
+        let of_trait = Some((label::TRAIT_TYPE, trait_type.as_str()));
+        set_labels(&mut object, of_trait.into_iter().chain(resource));
         if object::name(&object).is_empty() {
             let name = names::trait_object(component, &trait_type, &object);
             set_name(&mut object, &name);

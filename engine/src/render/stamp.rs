@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::context::Context;
 use crate::api::names::{RESOURCE_TRAIT, RESOURCE_WORKLOAD, annotation, label};
-use crate::api::object::{self, map_mut, set_label, set_name, set_namespace};
+use crate::api::object::{self, map_mut, set_labels, set_name, set_namespace};
 
 /// Where an object ends up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,8 +24,10 @@ pub(super) enum Role {
 
 /// First: who made it.
 pub(super) fn origin(object: &mut Value, context: &Context, component: &str) {
-    set_label(object, label::APP_NAME, &context.app_name);
-    set_label(object, label::APP_COMPONENT, component);
+    set_labels(
+        object,
+        [(label::APP_NAME, context.app_name.as_str()), (label::APP_COMPONENT, component)],
+    );
 }
 
 /// Then: kind of resource, application labels and annotations, name and namespace.
@@ -38,11 +40,6 @@ pub(super) fn contract(object: &mut Value, context: &Context, component: &str, r
     if object::namespace(object).is_empty() && !cluster_scoped {
         set_namespace(object, &context.namespace);
     }
-    set_label(
-        object,
-        label::RESOURCE_TYPE,
-        if role == Role::Workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT },
-    );
     let hidden = |key: &str| -> Vec<&str> {
         context
             .annotations
@@ -51,6 +48,8 @@ pub(super) fn contract(object: &mut Value, context: &Context, component: &str, r
             .unwrap_or_default()
     };
     let labels = map_mut(object, &["metadata", "labels"]);
+    let resource = if role == Role::Workload { RESOURCE_WORKLOAD } else { RESOURCE_TRAIT };
+    labels.insert(label::RESOURCE_TYPE.into(), resource.into());
     for (key, value) in &context.labels {
         labels.insert(key.clone(), value.as_str().into());
     }

@@ -24,6 +24,8 @@ pub(crate) struct ArcEntry {
     pub(crate) presence: Presence,
     /// It came to be where all was closed already.
     pub(crate) late: bool,
+    /// The first note that documents and attributes are in; 0 for none, or one that is among `more`.
+    note: u16,
     pub(crate) groups: Groups,
     at: At,
     /// The first contribution, where it stands where the field does: its literal, from 1.
@@ -36,7 +38,7 @@ pub(crate) struct ArcEntry {
 /// What few fields have.
 #[derive(Clone, Debug, Default)]
 struct More {
-    /// Notes that documents and attributes are in.
+    /// Further notes.
     notes: SmallVec<[u32; 2]>,
     /// Further contributions.
     contributions: SmallVec<[Contribution; 1]>,
@@ -50,6 +52,7 @@ impl ArcEntry {
             vertex,
             presence,
             late: false,
+            note: 0,
             groups: Groups::new(),
             at,
             first: None,
@@ -64,14 +67,28 @@ impl ArcEntry {
     }
 
     /// The notes of its declarations, each once.
-    pub(crate) fn notes(&self) -> &[u32] {
-        self.more.as_deref().map_or(&[], |it| &it.notes)
+    pub(crate) fn notes(&self) -> impl Iterator<Item = u32> + '_ {
+        let first = Some(u32::from(self.note)).filter(|it| *it != 0);
+        let more = self.more.as_deref().map_or(&[][..], |it| &it.notes);
+        first.into_iter().chain(more.iter().copied())
     }
 
     /// One more, but 0.
+    #[inline]
     pub(crate) fn add_notes(&mut self, notes: u32) {
-        if notes != 0 && !self.notes().contains(&notes) {
-            self.more.get_or_insert_default().notes.push(notes);
+        if notes != 0 {
+            self.add_some(notes);
+        }
+    }
+
+    fn add_some(&mut self, notes: u32) {
+        if self.notes().any(|it| it == notes) {
+            return;
+        }
+        let first = self.note == 0 && self.more.as_ref().is_none_or(|it| it.notes.is_empty());
+        match u16::try_from(notes) {
+            Ok(note) if first => self.note = note,
+            _ => self.more.get_or_insert_default().notes.push(notes),
         }
     }
 
@@ -121,8 +138,15 @@ mod tests {
             assert!(!arc.is_declared());
             all.into_iter().for_each(|it| arc.contribute(it));
             assert_eq!(arc.contributions().collect::<Vec<_>>(), all);
-            [0, 7, 2, 7].into_iter().for_each(|it| arc.add_notes(it));
-            assert_eq!(arc.notes(), [7, 2]);
+            for notes in [[0, 7, 2, 7], [70_000, 7, 70_000, 2], [7, 70_000, 0, 2]] {
+                let mut arc = arc.clone();
+                notes.into_iter().for_each(|it| arc.add_notes(it));
+                let mut once: Vec<u32> = Vec::new();
+                once.extend(notes.iter().filter(|it| **it != 0));
+                once.sort_by_key(|it| notes.iter().position(|note| note == it));
+                once.dedup();
+                assert_eq!(arc.notes().collect::<Vec<_>>(), once);
+            }
         }
     }
 }

@@ -69,8 +69,8 @@ impl Document<'_> {
         }
         let mut said = self.begun(kinds);
         let mut deprecated = false;
-        let notes = arc.map_or(&[][..], |it| it.notes());
-        let notes = notes.iter().map(|it| &self.it.program.notes[*it as usize]);
+        let notes = arc.into_iter().flat_map(|it| it.notes());
+        let notes = notes.map(|it| &self.it.program.notes[it as usize]);
         let notes: Vec<_> = notes
             .inspect(|it| deprecated |= it.attributes.iter().any(is_deprecated))
             .map(|it| (it.lines().map(str::to_owned).collect::<Vec<_>>(), &*it.breaks))

@@ -13,7 +13,7 @@ impl Evaluator {
     /// What an expression says of a vertex: of a choice the alternative that the vertex is tried with, if it is that
     /// of no other choice.
     pub(super) fn chosen(&self, vertex: &Vertex, said: ExprId) -> ExprId {
-        match vertex.picks[..] {
+        match *self.heap.picked(vertex.picks) {
             [pick] if pick.0 == said => self.program.alternative(pick).unwrap_or(said),
             _ => said,
         }

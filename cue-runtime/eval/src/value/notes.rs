@@ -9,7 +9,7 @@ impl Evaluation {
         let (Some(parent), Some(label)) = (vertex.parent, vertex.label) else { return Vec::new() };
         let parent = self.evaluator.follow(parent);
         let arc = self.evaluator.heap.arc(parent, label);
-        arc.map_or_else(Vec::new, |it| it.notes().to_vec())
+        arc.map_or_else(Vec::new, |it| it.notes().collect())
     }
 
     /// The comments above a field, one text for each declaration that has one.
@@ -29,13 +29,13 @@ impl Evaluation {
     pub fn comments(&mut self, path: &str) -> Vec<String> {
         let Ok(Some((above, label))) = self.site(path) else { return Vec::new() };
         let arc = self.evaluator.heap.arc(above, label);
-        let notes = arc.map_or_else(Vec::new, |it| it.notes().to_vec());
-        let all = notes.iter().flat_map(|it| self.evaluator.program.notes[*it as usize].lines());
+        let notes = arc.into_iter().flat_map(|it| it.notes());
+        let all = notes.flat_map(|it| self.evaluator.program.notes[it as usize].lines());
         all.map(str::to_owned).collect()
     }
 
     /// The attributes of a field, name and body.
     pub fn attributes(&self, id: VertexId) -> Vec<(String, String)> {
-        self.evaluator.program.attributes(&self.notes(id)).into_iter().cloned().collect()
+        self.evaluator.program.attributes(self.notes(id)).into_iter().cloned().collect()
     }
 }

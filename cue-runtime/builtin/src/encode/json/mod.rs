@@ -4,6 +4,7 @@
 //! is built with the evaluator, for speed.
 
 mod reader;
+mod scan;
 mod writer;
 
 pub use self::reader::{Check, Values, check, decode};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Datum;
+use crate::encode::json::scan::{self, Ends};
 use crate::encode::{DecodeError, Entry, Tree};
 use crate::number::Number;
 
@@ -27,18 +28,18 @@ pub enum Check {
 /// Reads JSON. Numbers keep their digits, duplicate labels stay.
 #[inline]
 pub fn decode(text: &[u8], values: Values) -> Result<Tree, DecodeError> {
-    Reader { text, at: 0, check: Check::Text, tree: Tree::default() }.run(values)
+    Reader::new(text, Check::Text).run(values)
 }
 
 /// Whether `text` is exactly one value by the grammar.
 pub fn check(text: &[u8]) -> Result<(), DecodeError> {
-    Reader { text, at: 0, check: Check::Grammar, tree: Tree::default() }
-        .run(Values::One)
-        .map(|_| ())
+    Reader::new(text, Check::Grammar).run(Values::One).map(|_| ())
 }
 
 struct Reader<'a> {
     text: &'a [u8],
+    /// The same, if it is UTF-8 throughout.
+    whole: Option<&'a str>,
     at: usize,
     check: Check,
     tree: Tree,
@@ -50,7 +51,22 @@ enum Open {
     Struct,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    #[inline]
+    fn new(text: &'a [u8], check: Check) -> Self {
+        let whole = std::str::from_utf8(text).ok();
+        Self { text, whole, at: 0, check, tree: Tree::default() }
+    }
+
+    /// A part that begins and ends beside ASCII, if it is UTF-8.
+    #[inline]
+    fn part(&self, from: usize, to: usize) -> Option<&'a str> {
+        match self.whole {
+            Some(whole) => whole.get(from..to),
+            None => std::str::from_utf8(&self.text[from..to]).ok(),
+        }
+    }
+
     #[inline]
     fn run(mut self, values: Values) -> Result<Tree, DecodeError> {
         loop {
@@ -231,7 +247,7 @@ impl Reader<'_> {
             }
             self.digits("in exponent of numeric literal")?;
         }
-        let digits = std::str::from_utf8(&self.text[start..self.at]).unwrap_or("0");
+        let digits = self.part(start, self.at).unwrap_or("0");
         let number = Number::parse_signed(digits)
             .map_err(|error| DecodeError { message: error.to_string(), offset: start })?;
         self.push(Entry::Scalar(Datum::Number(number)), start);
@@ -246,12 +262,11 @@ impl Reader<'_> {
         loop {
             let plain = self.at;
             let rest = &self.text[plain..];
-            let special = |byte: &u8| *byte < 0x20 || matches!(byte, b'"' | b'\\');
-            self.at += rest.iter().position(special).unwrap_or(rest.len());
+            self.at += scan::plain(rest, Ends::Read);
             let text = &self.text[plain..self.at];
             // Most have no escapes: they are not copied twice.
-            if let (true, Some(b'"'), Ok(text)) =
-                (out.is_empty(), self.text.get(self.at), std::str::from_utf8(text))
+            if let (true, Some(b'"'), Some(text)) =
+                (out.is_empty(), self.text.get(self.at), self.part(plain, self.at))
             {
                 self.at += 1;
                 return Ok(text.into());

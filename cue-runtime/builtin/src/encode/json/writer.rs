@@ -3,6 +3,7 @@
 use base64::Engine as _;
 
 use crate::Datum;
+use crate::encode::json::scan::{self, Ends};
 use crate::encode::{Sink, write};
 use crate::number::Number;
 
@@ -147,9 +148,15 @@ impl Sink for Writer {
 pub fn quote(out: &mut String, text: &str, html: Html) {
     out.reserve(text.len() + 2);
     out.push('"');
+    let ends = match html {
+        Html::Plain => Ends::Written,
+        Html::Escaped => Ends::WrittenForHtml,
+    };
     let bytes = text.as_bytes();
-    let mut plain = 0;
-    for (at, byte) in bytes.iter().enumerate() {
+    let (mut plain, mut at) = (0, 0);
+    loop {
+        at += scan::plain(&bytes[at..], ends);
+        let Some(byte) = bytes.get(at) else { break };
         let escape: &str = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -158,14 +165,17 @@ pub fn quote(out: &mut String, text: &str, html: Html) {
             b'\t' => "\\t",
             0x8 => "\\b",
             0xc => "\\f",
-            b'<' if html == Html::Escaped => "\\u003c",
-            b'>' if html == Html::Escaped => "\\u003e",
-            b'&' if html == Html::Escaped => "\\u0026",
-            ..b' ' => "",
+            b'<' => "\\u003c",
+            b'>' => "\\u003e",
+            b'&' => "\\u0026",
             // Line and paragraph separator.
             0xe2 if bytes[at..].starts_with("\u{2028}".as_bytes()) => "\\u2028",
             0xe2 if bytes[at..].starts_with("\u{2029}".as_bytes()) => "\\u2029",
-            _ => continue,
+            0xe2 => {
+                at += 1;
+                continue;
+            }
+            _ => "",
         };
         out.push_str(&text[plain..at]);
         if escape.is_empty() {
@@ -173,7 +183,8 @@ pub fn quote(out: &mut String, text: &str, html: Html) {
         } else {
             out.push_str(escape);
         }
-        plain = at + if *byte == 0xe2 { 3 } else { 1 };
+        at += if *byte == 0xe2 { 3 } else { 1 };
+        plain = at;
     }
     out.push_str(&text[plain..]);
     out.push('"');
