@@ -458,7 +458,8 @@ impl Evaluator {
     /// How far a value itself is closed.
     pub(crate) fn closed_itself(&self, id: VertexId) -> Closed {
         let vertex = self.heap.get(id);
-        let own = vertex.closing.iter().map(|it| &it.group);
+        let closes = |it: &&u32| self.closes(**it) || **it == COUNTS;
+        let own = vertex.closing.iter().map(|it| &it.group).filter(closes);
         vertex.was_closed.max(self.closed_by(own.filter(|it| !self.literals.contains_key(it))))
     }
 

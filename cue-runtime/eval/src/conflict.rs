@@ -69,13 +69,21 @@ impl Evaluator {
             }
             return true;
         }
+        self.leave_no_kind(id, kinds, by, at, via);
+        false
+    }
+
+    /// What is left of a vertex that can be of no kind any more: the error, of the first two that disagree.
+    #[cold]
+    fn leave_no_kind(&mut self, id: VertexId, kinds: Kinds, by: By, at: At, via: u32) {
+        let vertex = self.heap.get_mut(id);
         let test = matches!(by, By::Test(_));
         if vertex.kinds == Kinds::BOTTOM {
             // What is not taken is not asked of a struct that came before it.
             if test {
                 vertex.tests.pop();
             }
-            return false;
+            return;
         }
         let alone = vertex.picks.is_empty();
         let had = std::mem::replace(&mut vertex.kinds, Kinds::BOTTOM);
@@ -125,7 +133,6 @@ impl Evaluator {
         } else if late && matches!(before.by, By::Test(_)) || had == Kinds::STRUCT && !late {
             self.heap.get_mut(id).tests.clear();
         }
-        false
     }
 
     /// What says nothing of kinds counts as the last that was said of them.

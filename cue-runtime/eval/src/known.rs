@@ -68,11 +68,15 @@ impl Evaluator {
     }
 
     /// Notes how a conjunct came that is of the kinds a vertex has.
+    #[inline]
     pub(crate) fn note_kinds_via(&mut self, id: VertexId, via: u32) {
-        let vertex = self.heap.get(id);
-        if vertex.kinds_via == via {
-            return;
+        if self.heap.get(id).kinds_via != via {
+            self.change_kinds_via(id, via);
         }
+    }
+
+    fn change_kinds_via(&mut self, id: VertexId, via: u32) {
+        let vertex = self.heap.get(id);
         let by_expr = vertex.narrowed & BY_EXPR != 0 && vertex.narrowed != BY_SCALAR;
         let narrowed = by_expr.then(|| self.narrowed(id));
         self.heap.get_mut(id).kinds_via = via;

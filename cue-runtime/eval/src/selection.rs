@@ -32,7 +32,10 @@ impl Evaluator {
             (None, None) => whole,
         };
         let id = match base {
-            Value::Vertex(id) => id,
+            Value::Vertex(id) => match self.found_at_once(id, label) {
+                Some(found) => return Value::Vertex(found),
+                None => id,
+            },
             Value::Fault(fault) => return Value::Fault(fault),
             Value::Datum(datum) => {
                 let at = place(self);
@@ -164,6 +167,20 @@ impl Evaluator {
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
         Value::Fault(fault)
+    }
+
+    /// The field of a struct that is done with, where nothing has failed: as [`Evaluator::select`] finds it.
+    fn found_at_once(&self, id: VertexId, label: Label) -> Option<VertexId> {
+        let vertex = self.heap.get(self.follow(id));
+        let sound = vertex.state == State::Done
+            && vertex.is_struct
+            && vertex.fault.is_none()
+            && vertex.choice.is_none();
+        if !sound || self.failed || self.is_unmade(id) {
+            return None;
+        }
+        let arc = vertex.arcs.named(label)?;
+        (arc.presence == Presence::Member).then(|| self.tried(arc.vertex))
     }
 
     /// How many of the alternatives that a value is made of are no literals: each may close it by itself.

@@ -15,6 +15,31 @@ impl Evaluator {
     /// A vertex whose only conjunct is a reference shares its target, or takes a scalar that is found
     /// there; `_` beside it says nothing, nor does a reference to the same. Whether it did.
     pub(crate) fn share(&mut self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        let names = match vertex.conjuncts.as_slice() {
+            [conjunct] if vertex.picks.is_empty() => match conjunct.source() {
+                Source::Expr(expr, _) => self.may_refer(expr),
+                Source::Data(_) | Source::Vertex(_) => false,
+            },
+            _ => true,
+        };
+        names && self.share_named(id)
+    }
+
+    /// Whether an expression may be a reference and nothing else.
+    fn may_refer(&self, expr: ExprId) -> bool {
+        match self.program.code(expr) {
+            Code::Field { .. } | Code::Let { .. } | Code::Variable { .. } => true,
+            Code::Enclosing { .. } | Code::Import(_) | Code::Select(..) | Code::Unify(..) => true,
+            Code::Struct(literal) => {
+                self.program.structs[*literal as usize].only_embedded().is_some()
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn share_named(&mut self, id: VertexId) -> bool {
         let mut references: SmallVec<[(ExprId, EnvId); 2]> = SmallVec::new();
         let mut open: SmallVec<[(ExprId, EnvId, bool); 4]> = SmallVec::new();
         let (mut closes, mut apart, mut closed) = (false, false, false);
