@@ -207,12 +207,15 @@ impl Evaluator {
     /// Makes what a closed struct does not allow an error.
     pub(crate) fn refuse_fields(&mut self, id: VertexId) {
         let closing = self.closing_here(id);
+        if closing.is_empty() {
+            return;
+        }
         // The field by which it fails otherwise, once that was looked for: what does not stays so.
         let (mut looked_for, mut failing) = (false, None);
         for index in 0..self.heap.get(id).arcs.len() {
             let arc = &self.heap.get(id).arcs[index];
             let (label, vertex, presence, at) = (arc.label, arc.vertex, arc.presence, arc.at());
-            if closing.is_empty() || self.labels.kind(label) != LabelKind::Regular {
+            if self.labels.kind(label) != LabelKind::Regular {
                 continue;
             }
             let Some(group) = self.refusing(id, index, &closing) else { continue };
@@ -456,6 +459,7 @@ impl Evaluator {
     }
 
     /// How far a value itself is closed.
+    #[inline]
     pub(crate) fn closed_itself(&self, id: VertexId) -> Closed {
         let vertex = self.heap.get(id);
         let closes = |it: &&u32| self.closes(**it) || **it == COUNTS;

@@ -103,6 +103,21 @@ impl Evaluator {
         if conjunct.cycle != Cycle::Cyclic && self.program.code(expr).says_something() {
             self.heap.get_mut(id).content = true;
         }
+        // What is most often said is told apart first, without a copy of its code.
+        match *self.program.code(expr) {
+            Code::Struct(literal) => {
+                return self.take_struct(id, expr, literal, env, &conjunct, at, work);
+            }
+            Code::Type(kinds, name) => {
+                return self.take_type(id, expr, kinds, name.text(), conjunct.via);
+            }
+            Code::Scalar(_) => {
+                self.heap.get_mut(id).content = true;
+                let scalar = Scalar::Known(ScalarId::written(expr));
+                return self.take_scalar(id, scalar, conjunct.via);
+            }
+            _ => {}
+        }
         let code = match self.known_call(expr, env) {
             Ok(code) => code,
             Err(fault) => return self.hold(id, fault, &conjunct, work),
@@ -112,8 +127,6 @@ impl Evaluator {
                 self.note_top(id, &conjunct.groups);
                 self.allow_all(id, conjunct.via);
             }
-            Code::Type(kinds, name) => self.take_type(id, expr, kinds, name.text(), conjunct.via),
-            Code::Struct(literal) => self.take_struct(id, expr, literal, env, &conjunct, at, work),
             Code::List(elements) => {
                 if let Err(fault) = self.take_list(id, expr, &elements, env, &conjunct, at) {
                     self.hold(id, fault, &conjunct, work);
@@ -201,10 +214,6 @@ impl Evaluator {
             }
             Code::Call(Callee::Plain(Plain::Or), arguments) => {
                 self.take_or(id, expr, env, &arguments, conjunct, work);
-            }
-            Code::Scalar(_) => {
-                self.heap.get_mut(id).content = true;
-                self.take_scalar(id, Scalar::Known(ScalarId::written(expr)), conjunct.via);
             }
             Code::Function(callee) if !self.is_partial(callee, &[]) => {
                 self.heap.get_mut(id).content = true;

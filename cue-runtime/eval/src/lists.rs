@@ -126,7 +126,7 @@ impl Evaluator {
 
     /// `...T` holds for every element that others bring; closed lists bring no more.
     pub(crate) fn list_rest(&mut self, id: VertexId) {
-        if !self.heap.get(id).is_list {
+        if !self.heap.get(id).is_list || self.heap.get(id).rest.is_empty() {
             return;
         }
         let rest = self.heap.get(id).rest.clone();

@@ -27,12 +27,18 @@ impl Arcs {
 
     /// Where the arc of a label is.
     pub(crate) fn place(&self, label: Label) -> Option<usize> {
+        match self.entries.len() > FEW {
+            true => self.place_among_many(label),
+            false => self.entries.iter().position(|it| it.label == label),
+        }
+    }
+
+    #[inline(never)]
+    fn place_among_many(&self, label: Label) -> Option<usize> {
         let is = |at: usize| self.entries.get(at).is_some_and(|it| it.label == label);
-        match &self.places {
-            _ if let Some(index) = label.index().filter(|it| is(*it)) => Some(index),
-            Some(places) => places.find(&label, is),
-            None if self.entries.len() > FEW => None,
-            None => self.entries.iter().position(|it| it.label == label),
+        match label.index().filter(|it| is(*it)) {
+            Some(index) => Some(index),
+            None => self.places.as_ref()?.find(&label, is),
         }
     }
 

@@ -84,6 +84,10 @@ impl<K: Copy + Eq + Hash, V> Met<K, V> {
         self.entries.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.places = None;

@@ -204,8 +204,12 @@ impl Evaluator {
 
     #[inline(never)]
     fn is_sound_untouched(&self, id: VertexId) -> bool {
-        self.untouched_literal(id).is_some()
-            || self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
+        if let [conjunct] = self.heap.get(id).conjuncts.as_slice() {
+            if let Source::Expr(..) = conjunct.source() {
+                return self.new_literal(id).is_some();
+            }
+        }
+        self.untouched_data(id).is_some_and(|datum| is_sound(datum, 0))
     }
 
     /// Whether what a vertex shares is a scalar without anything beside it, and nothing is wrong with either.

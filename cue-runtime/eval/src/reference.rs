@@ -152,10 +152,10 @@ impl Evaluator {
 
     /// Repetitions go on only where others say something (S-62); true if any does.
     pub(crate) fn unpark(&mut self, id: VertexId, work: &mut Work) -> bool {
-        let parked = std::mem::take(&mut work.parked);
-        if parked.is_empty() {
+        if work.parked.is_empty() {
             return false;
         }
+        let parked = std::mem::take(&mut work.parked);
         let (content, fed) = (self.heap.get(id).content, self.is_fed(id));
         let mut moved = false;
         for mut parked in parked {

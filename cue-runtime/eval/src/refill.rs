@@ -12,6 +12,7 @@ use crate::builtin::Datum;
 use crate::compile::LoadError;
 use crate::evaluation::{Addition, Evaluation, compile_addition, split_path};
 use crate::evaluator::Evaluator;
+use crate::groups::GroupSet;
 use crate::heap::{Conjunct, EnvId, EnvKind, Source, State, VertexId};
 use crate::program::{Code, DeclLabel, Declaration, ExprId, Label, LabelKind, Program};
 use crate::uses::Uses;
@@ -28,24 +29,20 @@ pub(crate) struct Refills {
 
 /// Which fields at the root were named in what was evaluated.
 #[derive(Default)]
-pub(crate) struct Named(Vec<bool>);
+pub(crate) struct Named(GroupSet);
 
 impl Named {
     /// By the place of its label, one further on; elements all count as the first.
-    fn place(label: Label) -> usize {
-        label.place().map_or(0, |it| it + 1)
+    fn place(label: Label) -> u32 {
+        label.place().map_or(0, |it| it as u32 + 1)
     }
 
     pub(crate) fn note(&mut self, label: Label) {
-        let place = Self::place(label);
-        if self.0.len() <= place {
-            self.0.resize(place + 1, false);
-        }
-        self.0[place] = true;
+        self.0.insert(Self::place(label));
     }
 
     fn contains(&self, label: Label) -> bool {
-        self.0.get(Self::place(label)).copied().unwrap_or(false)
+        self.0.contains(&Self::place(label))
     }
 }
 

@@ -424,10 +424,15 @@ impl Evaluator {
     }
 
     /// The task that waits for another vertex on the stack than its own.
+    #[inline]
     pub(crate) fn waits_elsewhere(&self, id: VertexId, work: &Work) -> Option<(FaultId, VertexId)> {
         if work.waiting.is_empty() && work.held.is_empty() && work.computed.is_empty() {
             return None;
         }
+        self.waiting_elsewhere(id, work)
+    }
+
+    fn waiting_elsewhere(&self, id: VertexId, work: &Work) -> Option<(FaultId, VertexId)> {
         let faults = (work.waiting.iter().map(|it| it.1)).chain(work.held.iter().map(|it| it.1));
         let faults = faults.chain(work.computed.iter().filter_map(|it| it.fault));
         faults.filter_map(|it| Some((it, self.waits(it)?))).find(|it| it.1 != id)

@@ -167,32 +167,16 @@ impl Work {
             counted: _,
         } = self;
         // Most are empty, which is seen faster than they are emptied.
-        for queue in [late, later, picked] {
-            if !queue.is_empty() {
-                queue.clear();
-            }
+        macro_rules! clear {
+            ($($all:ident)*) => {$(
+                if !$all.is_empty() {
+                    $all.clear();
+                }
+            )*};
         }
-        if !comprehensions.is_empty() {
-            comprehensions.clear();
-        }
-        if !patterns.is_empty() {
-            patterns.clear();
-        }
-        if !rounds.is_empty() {
-            rounds.clear();
-            around_bodies.clear();
-        }
-        conjuncts.clear();
-        seen.clear();
-        seen_vertices.clear();
-        inner.clear();
-        calls_to_close.clear();
-        aliased.clear();
-        waiting.clear();
-        held.clear();
-        disjunctions.clear();
-        computed.clear();
-        parked.clear();
+        clear!(conjuncts late later picked comprehensions waiting held disjunctions computed);
+        clear!(seen seen_vertices inner calls_to_close rounds around_bodies aliased);
+        clear!(patterns parked);
         (*newest_seen, *newest_inner, *newest_literal) = (None, None, None);
         (*newest_group, *firings, *met_groups) = (0, 0, 0);
         (*encloses, *repeats) = (false, false);

@@ -93,6 +93,7 @@ impl ArcEntry {
     }
 
     /// One more declaration.
+    #[inline]
     pub(crate) fn contribute(&mut self, by: Contribution) {
         match by.placed.checked_add(1).and_then(NonZeroU32::new) {
             Some(literal) if by.at == self.at && !self.is_declared() => {
