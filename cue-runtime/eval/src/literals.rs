@@ -52,6 +52,7 @@ struct Taken<'a> {
 impl Evaluator {
     /// Takes a struct literal: its fields and patterns at once, what it embeds next, the bodies of its comprehensions
     /// in their turn (S-23).
+    #[inline(never)]
     pub(crate) fn take_struct(
         &mut self,
         id: VertexId,

@@ -6,7 +6,7 @@
 //! Unsafe are only the promise that exported names are unique, and the allocator.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use cue_session::{Answer, Call, Diagnostic, Machine};
 
@@ -20,7 +20,9 @@ static MEMORY: memory::Memory = memory::Memory::new();
 
 thread_local! {
     static MACHINE: RefCell<Machine> = const { RefCell::new(Machine::new()) };
+    /// A call is at its beginning: what was room once stays so, and is not filled anew.
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static LENGTH: Cell<usize> = const { Cell::new(0) };
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
@@ -45,8 +47,10 @@ pub extern "C" fn start() {
 pub extern "C" fn input(len: usize) -> usize {
     INPUT.with(|input| {
         let mut input = input.borrow_mut();
-        input.clear();
-        input.resize(len, 0);
+        if input.len() < len {
+            input.resize(len, 0);
+        }
+        LENGTH.set(len);
         input.as_ptr() as usize
     })
 }
@@ -56,7 +60,7 @@ pub extern "C" fn input(len: usize) -> usize {
 pub extern "C" fn run() -> usize {
     let call = INPUT.with(|input| {
         let mut input = input.borrow_mut();
-        let call = postcard::from_bytes::<Call>(&input);
+        let call = postcard::from_bytes::<Call>(input.get(..LENGTH.get()).unwrap_or_default());
         if input.capacity() > KEEP {
             *input = Vec::new();
         }
