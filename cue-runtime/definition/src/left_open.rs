@@ -2,6 +2,7 @@
 //! stands above and before the declarations of the whole (O-64, O-68, O-79).
 
 use cue_syntax::ast::{Decl, ExprKind};
+use cue_syntax::scan::{Scanner, T};
 
 const SOURCE: &str = "__source_";
 const LETS: &str = "__lets_";
@@ -73,13 +74,49 @@ pub fn bare(text: &str) -> Option<String> {
     only.then(|| format!("{}\n", inner.trim()))
 }
 
-/// What names packages, each as it is imported, at the top of a file.
+/// What names packages, each as it is imported, at the top of a file: in the order in which its text names them.
 #[must_use]
-pub fn header(imports: &[String]) -> String {
+#[inline(never)]
+pub fn header(imports: &[String], text: &str) -> String {
     match imports {
         [] => String::new(),
         [only] => format!("import {only}\n\n"),
-        all => format!("import (\n\t{}\n)\n\n", all.join("\n\t")),
+        all => {
+            let mut all: Vec<&String> = all.iter().collect();
+            let named = names_followed(text);
+            let place = |it: &&String| named.iter().position(|name| *name == local_name(it));
+            cue_sort::by_key(&mut all, |it| place(it).unwrap_or(named.len()));
+            let specs = all.iter().fold(String::new(), |out, it| out + "\n\t" + it);
+            format!("import ({specs}\n)\n\n")
+        }
+    }
+}
+
+/// Names of a text that a dot follows, in its order.
+fn names_followed(text: &str) -> Vec<&str> {
+    let mut scanner = Scanner::new(text);
+    let (mut names, mut before) = (Vec::new(), None);
+    loop {
+        let token = scanner.token();
+        let here = text.get(token.start as usize..token.end as usize).unwrap_or_default();
+        before = match (token.kind, before) {
+            (T::Eof, _) => return names,
+            (T::Ident, Some(".")) => None,
+            (T::Period, Some(name)) => {
+                names.push(name);
+                Some(here)
+            }
+            (T::Ident | T::Period, _) => Some(here),
+            _ => None,
+        };
+    }
+}
+
+/// The name of an import within its file.
+fn local_name(import: &str) -> &str {
+    match import.split_once(' ') {
+        Some((alias, _)) => alias,
+        None => import.trim_matches('"').rsplit(['/', ':']).next().unwrap_or_default(),
     }
 }
 

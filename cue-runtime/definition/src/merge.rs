@@ -69,8 +69,6 @@ struct Parts<'a> {
     before: Vec<(usize, [usize; 2])>,
     /// Frames of those.
     written: Vec<Rc<Frame>>,
-    /// Packages that the embedded ones name.
-    imports: Vec<(String, Option<String>)>,
     /// A `let` is in a literal in an operand.
     lets_in_operand: bool,
     open: bool,
@@ -117,12 +115,6 @@ impl<'a> Printer<'a> {
                 Conjunct::Expr { expr, scope, file } => {
                     self.add(expr, &scope, file, &mut parts, Place::Operand);
                 }
-            }
-        }
-        // Operands stand before what is embedded.
-        for import in std::mem::take(&mut parts.imports) {
-            if !self.imports.contains(&import) {
-                self.imports.push(import);
             }
         }
         if !parts.values.is_empty() {
@@ -283,13 +275,11 @@ impl<'a> Printer<'a> {
             _ => match place {
                 Place::Embedded => {
                     self.level -= 1;
-                    let known = self.imports.len();
                     let mut out = self.expr(expr, scope, file);
                     // What stands for a reference keeps its lets.
                     if self.outside.is_some() && !matches!(expr.kind, ExprKind::Struct(_)) {
                         out = out.with_own_lets();
                     }
-                    parts.imports.extend(self.imports.drain(known..));
                     self.level += 1;
                     parts.lets_in_operand |= matches!(out, Out::Text(..)) && has_let(expr);
                     parts.embedded.push(out);
@@ -326,9 +316,7 @@ impl<'a> Printer<'a> {
         braces: Braces,
     ) {
         if is_complex(decls) {
-            let known = self.imports.len();
             let (out, frame) = self.as_written(decls, scope, file, braces);
-            parts.imports.extend(self.imports.drain(known..));
             let before = [parts.attributes.len(), parts.lets.len()];
             parts.before.push((parts.embedded.len(), before));
             parts.written.push(frame);

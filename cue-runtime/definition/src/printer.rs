@@ -16,7 +16,7 @@ use crate::out::{Gap, Item, Out};
 use crate::scope::{Bound, LetValue, Scope};
 use crate::sourced::{Attributes, Docs};
 use crate::taken::Taken;
-use crate::{Key, Source, laid_out, merge, root_of, used};
+use crate::{Key, Source, laid_out, left_open, merge, root_of, used};
 
 /// Files parsed again, and what printing them has found out so far.
 pub(crate) struct Printer<'a> {
@@ -205,14 +205,6 @@ impl<'a> Printer<'a> {
         if self.found.closed.contains("") {
             heading.attributes.clear(); // they stand in what is closed
         }
-        let text = heading.above(&match self.imports.as_slice() {
-            [] => String::new(),
-            [only] => format!("import {}\n\n", import_text(only)),
-            all => {
-                let specs: Vec<String> = all.iter().map(import_text).collect();
-                format!("import (\n\t{}\n)\n\n", specs.join("\n\t"))
-            }
-        });
         let written = matches!(files.as_slice(), [it] if merge::is_complex(&it.file.decls));
         let above = |text: &str| text.trim_start_matches('{').starts_with('\n');
         let complex = files.iter().find(|it| merge::is_complex(&it.file.decls));
@@ -234,7 +226,6 @@ impl<'a> Printer<'a> {
             },
             Out::Text(..) => !hoisted.is_empty(),
         };
-        let blank = blank && text.is_empty();
         let mut parts = [body, Out::Struct(hoisted)];
         let ([mut fields, hoisted], lets) = match &self.links {
             Some(links) => links.settle(&mut parts),
@@ -257,6 +248,9 @@ impl<'a> Printer<'a> {
             fields.push_str(&format!("\n{it}\n"));
         }
         fields.push_str(&heading.end());
+        let imports: Vec<String> = self.imports.iter().map(import_text).collect();
+        let text = heading.above(&left_open::header(&imports, &fields));
+        let blank = blank && text.is_empty();
         let gap = match (starts_apart(&body) || heading.ends_in_comment() && starts_lower(&body))
             && !closed
         {

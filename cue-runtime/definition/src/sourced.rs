@@ -50,7 +50,7 @@ pub struct Sources {
     /// Lines of the `let`s of each struct that the texts refer to.
     pub lets: Vec<String>,
     /// Packages that the texts name.
-    pub imports: Vec<(usize, String)>,
+    pub imports: Vec<String>,
     /// What names that lead out are bound to.
     pub hoisted: String,
     /// Something nests too deeply, and is not all there.
@@ -235,7 +235,7 @@ pub fn sources(
     let index = Rc::new(printer.index_files(files));
     printer.lead_out(outward, &index);
     let mut texts = vec![String::new(); wanted.len()];
-    let (mut lets, mut imported) = (Vec::new(), Vec::new());
+    let mut lets = Vec::new();
     let mut around: Vec<Entered<'_>> = Vec::new();
     for mark in marks {
         match mark {
@@ -246,12 +246,9 @@ pub fn sources(
                 lets.push(String::new());
             }
             Mark::Source(number) => {
-                let before = printer.imports.len();
                 printer.named.push(&wanted[*number].named);
                 texts[*number] = printer.source(&wanted[*number], &index);
                 printer.named.pop();
-                let imports = printer.imports[before..].iter();
-                imported.extend(imports.map(|it| (*number, import_text(it))));
             }
             Mark::Leave(number) => {
                 let Some(left) = around.pop() else { continue };
@@ -272,10 +269,8 @@ pub fn sources(
         }
     }
     let hoisted = Out::Struct(printer.hoisted()).fields();
-    // Those that only lets name come last.
-    let of_lets = printer.imports.iter().map(|it| (wanted.len(), import_text(it)));
-    imported.extend(of_lets);
-    Sources { texts, lets, imports: imported, hoisted, too_deep: printer.too_deep }
+    let imports = printer.imports.iter().map(import_text).collect();
+    Sources { texts, lets, imports, hoisted, too_deep: printer.too_deep }
 }
 
 /// A struct that is being printed: the `let`s of its literals, and the names they had, if a struct
@@ -437,8 +432,9 @@ impl<'a> Printer<'a> {
                         AstLabel::Ident(_) | AstLabel::String(..) => {}
                     }
                     let mut names = Map::default();
-                    // What names a label is told from its struct.
-                    if let Some(alias) = &field.alias {
+                    // What names a label that is known is told from its struct.
+                    let is_known = matches!(field.label, AstLabel::Ident(_) | AstLabel::String(..));
+                    if let Some(alias) = field.alias.as_ref().filter(|_| !is_known) {
                         names.insert(alias.name.clone(), Bound::Field);
                     }
                     let mut scope = scope.clone();

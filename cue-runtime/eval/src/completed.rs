@@ -18,9 +18,8 @@ pub(crate) struct Later {
     pub(crate) structs: usize,
     /// Sources and the structs around them, as they come.
     pub(crate) marks: Vec<Mark>,
-    /// Builtin packages, as they are imported, and where they are named: twice as many as sources before, one more for a
-    /// source itself.
-    pub(crate) imports: Vec<(usize, String)>,
+    /// Packages, as they are imported.
+    pub(crate) imports: Vec<String>,
     /// Lists around what is being written.
     pub(crate) lists: usize,
     /// An optional field is being written.
@@ -41,8 +40,8 @@ impl Later {
     /// A package is named; those without one have none.
     pub(crate) fn import(&mut self, package: &str) {
         let import = format!("{package:?}");
-        if !package.is_empty() && !self.imports.iter().any(|it| it.1 == import) {
-            self.imports.push((self.wanted.len() * 2, import));
+        if !package.is_empty() && !self.imports.contains(&import) {
+            self.imports.push(import);
         }
     }
 }
@@ -88,18 +87,15 @@ impl Evaluator {
             text.push_str(&found.hoisted);
             lets = found.lets.first().is_some_and(|it| !it.is_empty());
             text = left_open::with_lets(text, &found.lets);
-            // What a source names comes behind what was named before it.
-            later.imports.extend(found.imports.into_iter().map(|it| (it.0 * 2 + 1, it.1)));
-            cue_sort::by(&mut later.imports, |one, other| one.0.cmp(&other.0));
-        }
-        text = left_open::without_lets(text);
-        let mut imports: Vec<String> = Vec::new();
-        for (_, import) in &later.imports {
-            if !imports.contains(import) {
-                imports.push(import.clone());
+            for import in found.imports {
+                if !later.imports.contains(&import) {
+                    later.imports.push(import);
+                }
             }
         }
-        let mut header = if whole { left_open::header(&imports) } else { String::new() };
+        text = left_open::without_lets(text);
+        let mut header =
+            if whole { left_open::header(&later.imports, &text) } else { String::new() };
         if apart && header.is_empty() {
             header.push('\n');
         }

@@ -145,10 +145,11 @@ impl Evaluator {
         let layout = cue_syntax::Style::Plain;
         match merged.imports.as_slice() {
             imports @ [_, ..] if merged.is_struct && !closed && merged.lets.is_empty() => {
-                left_open::header(imports) + &laid_out(&merged.text, layout, Simplified::No)
+                left_open::header(imports, &merged.text)
+                    + &laid_out(&merged.text, layout, Simplified::No)
             }
             imports @ [_, ..] => {
-                left_open::header(imports)
+                left_open::header(imports, &text)
                     + laid_out(&text, layout, Simplified::No).trim_end()
                     + "\n"
             }
@@ -163,10 +164,11 @@ impl Evaluator {
             true => format!("_#def\n_#def: {}\n", whole(&merged)),
             false => merged.text,
         };
-        let header = left_open::header(&merged.imports);
+        let body = body + &merged.lets;
+        let header = left_open::header(&merged.imports, &body);
         let apart = header.is_empty() && (closed || merged.begins_apart);
         let gap = if apart { "\n" } else { "" };
-        let text = format!("{header}{body}{}", merged.lets);
+        let text = header + &body;
         format!("{gap}{}", laid_out(&text, cue_syntax::Style::Made, self.simplified))
     }
 }

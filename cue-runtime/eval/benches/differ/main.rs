@@ -27,6 +27,7 @@ use cue_eval::{
 use serde_json::{Value, json};
 
 mod calls;
+mod configs;
 mod definitions;
 mod enlarged;
 mod facts;
@@ -123,6 +124,7 @@ fn texts() -> Result<Vec<String>, String> {
             Err(_) => Box::new(programs::program),
             Ok("order") => Box::new(ordered::program),
             Ok("schemas") => Box::new(schemas::program),
+            Ok("configs") => Box::new(configs::program),
             Ok("calls") => Box::new(calls::program),
             Ok("templates") => Box::new(templates::program),
             Ok("recorded") => {
@@ -137,7 +139,7 @@ fn texts() -> Result<Vec<String>, String> {
                 Box::new(move |dice| enlarged::program(&all, size, &ways, dice))
             }
             Ok(other) => {
-                let known = "order, schemas, calls, templates, recorded, enlarged";
+                let known = "order, schemas, configs, calls, templates, recorded, enlarged";
                 return Err(format!("ABOUT: {other} is none of {known}"));
             }
         };
