@@ -95,12 +95,26 @@ pub fn header(imports: &[String], text: &str) -> String {
 /// Names of a text that a dot follows, in its order.
 fn names_followed(text: &str) -> Vec<&str> {
     let mut scanner = Scanner::new(text);
+    // Parentheses that are open in each interpolation.
+    let mut open: Vec<usize> = Vec::new();
     let (mut names, mut before) = (Vec::new(), None);
     loop {
         let token = scanner.token();
         let here = text.get(token.start as usize..token.end as usize).unwrap_or_default();
-        before = match (token.kind, before) {
+        match (token.kind, open.last_mut()) {
             (T::Eof, _) => return names,
+            (T::Interpolation, _) => open.push(0),
+            (T::LParen, Some(open)) => *open += 1,
+            (T::RParen, Some(1)) => {
+                open.pop();
+                if scanner.resume().2 == T::Interpolation {
+                    open.push(0);
+                }
+            }
+            (T::RParen, Some(open)) => *open -= 1,
+            _ => {}
+        }
+        before = match (token.kind, before) {
             (T::Ident, Some(".")) => None,
             (T::Period, Some(name)) => {
                 names.push(name);

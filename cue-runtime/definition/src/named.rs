@@ -185,6 +185,20 @@ pub(crate) fn named_scope<'a>(
     inner
 }
 
+/// The same for the name of a label that a pattern matches, among evaluated values: only where the pattern is printed as it
+/// is written has it another one.
+pub(crate) fn matched_scope<'a>(
+    scopes: &mut Map<(usize, usize), (Rc<Scope>, Vec<LetValue<'a>>)>,
+    alias: &Ident,
+    scope: &Rc<Scope>,
+    file: usize,
+) -> Rc<Scope> {
+    let names = Map::from_iter([(alias.name.clone(), Bound::Field)]);
+    let inner = Scope::new(Some(scope.clone()), names);
+    scopes.insert((file, (&raw const *alias) as usize), (inner.clone(), Vec::new()));
+    inner
+}
+
 /// What the name of a label stands for: the label, if it is known.
 fn label_meant(label: &AstLabel) -> Bound {
     match label {

@@ -11,7 +11,7 @@ use crate::heading::Heading;
 use crate::hoisted::{Outside, Outward};
 use crate::linked::Links;
 use crate::merge::Conjunct;
-use crate::named::named_scope;
+use crate::named::{matched_scope, named_scope};
 use crate::out::{Gap, Item, Out};
 use crate::printer::{Printer, embeds_definition, import_text};
 use crate::scope::{Bound, LetValue, Scope};
@@ -443,7 +443,10 @@ impl<'a> Printer<'a> {
                             (None, _) => {
                                 scope = named_scope(&mut self.scopes, alias, &scope, file);
                             }
-                            // Of evaluated values they stay.
+                            // Of evaluated values they stay; a pattern that is printed as written has another one.
+                            (Some(_), Some(it)) if field.value_alias.as_deref() != alias => {
+                                scope = matched_scope(&mut self.scopes, it, &scope, file);
+                            }
                             (Some(_), Some(alias)) => {
                                 names.insert(alias.name.clone(), Bound::Field);
                             }

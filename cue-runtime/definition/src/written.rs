@@ -251,6 +251,7 @@ impl<'a> Printer<'a> {
                         let name = self.taken.unique(&alias.name);
                         inner = named_scope(&mut self.scopes, Some(alias), scope, file);
                         inner.rename_let(0, Some(name.clone()));
+                        inner.aliases.borrow_mut().insert(alias.name.clone(), Some(name.clone()));
                         format!("[{name}={label}]")
                     }
                     None => format!("[{label}]"),
@@ -286,7 +287,7 @@ impl<'a> Printer<'a> {
             names.insert(it.name.clone(), Bound::Renamed(it.name.to_string()));
             it.name.to_string()
         });
-        let scope = Scope::with_lets(Some(inner), names, lets);
+        let scope = Scope::with_lets(Some(inner.clone()), names, lets);
         // Only of a literal it is known which field it is.
         let fixed = match (&field.label, &strip(&field.value).kind) {
             (AstLabel::Ident(name), ExprKind::Struct(_)) => Some(name.name.to_string()),
@@ -305,6 +306,9 @@ impl<'a> Printer<'a> {
                 value
             }
         };
+        if matched(field).is_some() {
+            inner.aliases.borrow_mut().clear();
+        }
         let place = fixed.and_then(|it| self.place_of(&it));
         if let (Some(links), Some(place)) = (&mut self.links, &place) {
             if self.found.presence.contains_key(place) {

@@ -329,8 +329,9 @@ const NUMBERS: &[&str] = &[
 /// One program.
 pub fn program(dice: &mut Dice) -> String {
     let mut lines = Vec::new();
-    lines.push(format!("#Service: {}", service(dice)));
-    let layers = layers(dice, &mut lines);
+    let service = service(dice);
+    lines.push(format!("#Service: {service}"));
+    let layers = layers(dice, &service, &mut lines);
     lines.push("#Volume: {name: string, path: string} | {name: string, secret: string}".to_owned());
     lines.push(
         dice.one(&[
@@ -358,10 +359,10 @@ pub fn program(dice: &mut Dice) -> String {
     lines.push(
         "#Name: {in: string, let up = strings.ToTitle(in), out: \"\\(up)-\\(len(in))\"}".to_owned(),
     );
-    data(dice, &layers, &mut lines);
+    data(dice, &layers, &service, &mut lines);
     for at in 0..1 + dice.roll(6) {
-        let form = dice.one(OUTPUTS);
-        let value = filled(dice, form, 3);
+        let form = one_of(dice, OUTPUTS, |it| suits(&service, it));
+        let value = filled(dice, &service, form, 2);
         let label = match dice.roll(12) {
             0 => format!("out: o{at}"),
             1 => format!("\"o-\\(_tag)-{at}\""),
@@ -392,7 +393,7 @@ fn service(dice: &mut Dice) -> String {
 }
 
 /// Definitions that say more of a service, and their names.
-fn layers(dice: &mut Dice, lines: &mut Vec<String>) -> Vec<&'static str> {
+fn layers(dice: &mut Dice, service: &str, lines: &mut Vec<String>) -> Vec<&'static str> {
     let mut all = vec!["#Service"];
     if dice.roll(2) == 0 {
         let form = dice.one(&[
@@ -402,7 +403,7 @@ fn layers(dice: &mut Dice, lines: &mut Vec<String>) -> Vec<&'static str> {
             "#Web: {#Service, extra: *1 | int, ^}",
             "#Web: #Service & {if tier == \"web\" {^}}",
         ]);
-        let given = dice.one(GIVEN);
+        let given = one_of(dice, GIVEN, |it| has(service, it));
         lines.push(form.replace('^', given));
         all.push("#Web");
     }
@@ -418,17 +419,61 @@ fn layers(dice: &mut Dice, lines: &mut Vec<String>) -> Vec<&'static str> {
     all
 }
 
-fn given(dice: &mut Dice) -> String {
+/// Data for fields that a service has.
+fn given(dice: &mut Dice, service: &str) -> String {
     let mut all: Vec<String> = Vec::new();
     for _ in 0..dice.roll(5) {
-        let of = if dice.roll(SELDOM) == 0 { dice.one(WRONG) } else { dice.one(GIVEN) };
-        all.push(of.to_owned());
+        let of = match dice.roll(SELDOM) {
+            0 => dice.one(WRONG),
+            _ => one_of(dice, GIVEN, |it| has(service, it)),
+        };
+        let name = of.split(':').next().unwrap_or_default();
+        if !all.iter().any(|it| it.split(':').next() == Some(name)) {
+            all.push(of.to_owned());
+        }
     }
     all.join(", ")
 }
 
+/// One that suits, if one does soon.
+fn one_of<'a>(dice: &mut Dice, of: &[&'a str], suits: impl Fn(&str) -> bool) -> &'a str {
+    let mut one = dice.one(of);
+    for _ in 0..20 {
+        if suits(one) {
+            break;
+        }
+        one = dice.one(of);
+    }
+    one
+}
+
+/// Whether a service has the field that a declaration or a path begins with.
+fn has(service: &str, of: &str) -> bool {
+    let end = of.find(|it: char| !it.is_alphanumeric() && it != '#').unwrap_or(of.len());
+    let name = &of[..end];
+    let inner = of[end..].strip_prefix(['.', ':']).map(str::trim_start).unwrap_or_default();
+    let word = |name: &str| {
+        [": ", "?: ", "!: "].iter().any(|mark| service.contains(&format!("{name}{mark}")))
+    };
+    let deep = match name {
+        "resources" if inner.starts_with("memory") => word("memory"),
+        _ => true,
+    };
+    word(name) && deep
+}
+
+/// Whether all that a form reads of a service is there.
+fn suits(service: &str, form: &str) -> bool {
+    ["@V.", "s."].iter().all(|before| {
+        form.match_indices(before).all(|(at, _)| {
+            let alone = form[..at].chars().next_back().is_none_or(|it| !it.is_alphanumeric());
+            !alone || has(service, &form[at + before.len()..])
+        })
+    })
+}
+
 /// The services: a map with a template, or each on its own.
-fn data(dice: &mut Dice, layers: &[&'static str], lines: &mut Vec<String>) {
+fn data(dice: &mut Dice, layers: &[&'static str], service: &str, lines: &mut Vec<String>) {
     let of = dice.one(layers);
     let template = dice.one(&[
         "_services: [N=string]: # & {name: N}",
@@ -442,14 +487,14 @@ fn data(dice: &mut Dice, layers: &[&'static str], lines: &mut Vec<String>) {
     lines.push(template.replace('#', of));
     let named = !template.contains("[string]: #");
     for name in MAP {
-        let mut given = given(dice);
+        let mut given = given(dice, service);
         if !named {
             given = format!("name: \"{name}\", {given}");
         }
         match dice.roll(6) {
             0 => {
                 lines.push(format!("_services: {name}: {{{given}}}"));
-                lines.push(format!("_services: {name}: {{{}}}", self::given(dice)));
+                lines.push(format!("_services: {name}: {{{}}}", self::given(dice, service)));
             }
             1 => lines.push(format!("_services: {name}: {} & {{{given}}}", dice.one(layers))),
             2 => lines.push(format!("_services: (\"{name}\"): {{{given}}}")),
@@ -461,7 +506,7 @@ fn data(dice: &mut Dice, layers: &[&'static str], lines: &mut Vec<String>) {
         lines.push(format!(
             "_services: {{for k in {} {{(k): {{{}}}}}}}",
             dice.one(&["[\"a\", \"b\"]", "_names", "[\"web\"]"]),
-            given(dice)
+            given(dice, service)
         ));
     }
     if dice.roll(2) == 0 {
@@ -470,7 +515,7 @@ fn data(dice: &mut Dice, layers: &[&'static str], lines: &mut Vec<String>) {
 }
 
 /// A form with its holes filled.
-fn filled(dice: &mut Dice, form: &str, depth: usize) -> String {
+fn filled(dice: &mut Dice, service: &str, form: &str, depth: usize) -> String {
     let mut out = String::new();
     let mut rest = form;
     while let Some((before, after)) = rest.split_once('@') {
@@ -486,8 +531,9 @@ fn filled(dice: &mut Dice, form: &str, depth: usize) -> String {
             "V" => &["_services.web", "_services.db", "_services[\"job\"]"],
             _ => &["_services"],
         };
-        let form = if depth == 0 { all[dice.roll(all.len().min(3))] } else { dice.one(all) };
-        out.push_str(&filled(dice, form, depth.saturating_sub(1)));
+        let all = if depth == 0 { &all[..all.len().min(3)] } else { all };
+        let form = one_of(dice, all, |it| suits(service, it));
+        out.push_str(&filled(dice, service, form, depth.saturating_sub(1)));
     }
     out.push_str(rest);
     out

@@ -58,7 +58,7 @@ impl Scanner<'_> {
 
     /// The next piece of the innermost string, from the byte before the scanner: where it starts,
     /// where it ends and whether another hole follows.
-    pub(crate) fn resume(&mut self) -> (usize, usize, T) {
+    pub fn resume(&mut self) -> (usize, usize, T) {
         let mut start = self.at.saturating_sub(1);
         while !self.src.is_char_boundary(start) {
             start -= 1;
