@@ -77,9 +77,13 @@ impl Evaluator {
             Some(_) if self.heap.get(id).frozen => self.program.at(value),
             _ => at,
         };
-        let vertex = self.add_arc(id, label, presence, &groups, notes, place, by);
+        let (vertex, is_new) = self.place_arc(id, label, presence, &groups, notes, place, by);
         let conjunct = self.closed_by_definition(vertex, label, conjunct);
         self.add_conjunct(vertex, conjunct);
+        // What is declared of a field comes before what patterns say of it.
+        if is_new {
+            self.apply_patterns(id, label, vertex);
+        }
     }
 
     /// The value of a definition is closed (C rules): all its conjuncts share a group.
@@ -150,8 +154,7 @@ impl Evaluator {
         }
     }
 
-    /// The field of a vertex, which is made if it is not there, and what a declaration says of it besides its value.
-    #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    /// The field of a vertex, which is made if it is not there.
     pub(crate) fn add_arc(
         &mut self,
         id: VertexId,
@@ -160,15 +163,33 @@ impl Evaluator {
         groups: &Groups,
         notes: u32,
         at: At,
-        by: Option<Contribution>,
     ) -> VertexId {
+        let (child, is_new) = self.place_arc(id, label, presence, groups, notes, at, None);
+        if is_new {
+            self.apply_patterns(id, label, child);
+        }
+        child
+    }
+
+    /// An arc without what patterns say of it, declared by `by`; whether it was not there before.
+    #[allow(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    fn place_arc(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        presence: Presence,
+        groups: &Groups,
+        notes: u32,
+        at: At,
+        by: Option<Contribution>,
+    ) -> (VertexId, bool) {
         if let Some(index) = self.heap.get(id).arcs.place(label) {
             let arc = &mut self.heap.get_mut(id).arcs[index];
             arc.presence = arc.presence.max(presence);
             arc.groups.join(groups);
             arc.add_notes(notes);
             by.into_iter().for_each(|it| arc.contribute(it));
-            return arc.vertex;
+            return (arc.vertex, false);
         }
         let child = self.heap.vertex(Some(id), Some(label));
         let vertex = self.heap.get(id);
@@ -182,7 +203,7 @@ impl Evaluator {
             let message =
                 format!("adding field {name} not allowed as field set was already referenced");
             self.raise(id, Fault::new(Kind::Permanent, message, at));
-            return child;
+            return (child, false);
         }
         // What comprehensions may bring is there from the start.
         let late =
@@ -193,13 +214,17 @@ impl Evaluator {
         arc.add_notes(notes);
         by.into_iter().for_each(|it| arc.contribute(it));
         vertex.arcs.push(arc);
-        if self.labels.kind(label) == LabelKind::Regular {
-            for index in 0..self.heap.get(id).patterns.len() {
-                let pattern = self.heap.get(id).patterns[index].clone();
-                self.apply_pattern(&pattern, label, child);
-            }
+        (child, true)
+    }
+
+    fn apply_patterns(&mut self, id: VertexId, label: Label, child: VertexId) {
+        if self.heap.get(id).patterns.is_empty() || self.labels.kind(label) != LabelKind::Regular {
+            return;
         }
-        child
+        for index in 0..self.heap.get(id).patterns.len() {
+            let pattern = self.heap.get(id).patterns[index].clone();
+            self.apply_pattern(&pattern, label, child);
+        }
     }
 
     pub(crate) fn add_pattern(&mut self, id: VertexId, pattern: Pattern) {

@@ -36,7 +36,7 @@ impl Evaluator {
         self.heap.get_mut(id).is_list = true;
         for (index, element) in elements.iter().enumerate() {
             let label = self.labels.index(index);
-            let child = self.add_arc(id, label, Presence::Member, groups, 0, at, None);
+            let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
             let source = Source::Vertex(self.tried(self.follow(*element)));
             let groups = self.deep_groups(groups);
             let conjunct = Conjunct { groups, by_reference: true, via, ..Conjunct::new(source) };

@@ -121,7 +121,7 @@ impl Evaluator {
                     let place = fields.place(index);
                     let label_at = place.map_or(at, |it| self.spots.at(it.0));
                     let child =
-                        self.add_arc(id, label, Presence::Member, groups, 0, label_at, None);
+                        self.add_arc(id, label, Presence::Member, groups, 0, label_at);
                     let spot = place.map_or(spot, |it| it.1);
                     let source = self.data_source(value, spot);
                     let groups = self.deep_groups(groups);
@@ -144,7 +144,7 @@ impl Evaluator {
                 vertex.arcs.reserve(length);
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at, None);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
                     let spot = items.place(index).unwrap_or(spot);
                     let source = self.data_source(value, spot);
                     let by_reference = matches!(source, Source::Vertex(_));

@@ -127,6 +127,24 @@ fn alternatives_stand_beside_what_is_said_besides() {
 }
 
 #[test]
+fn what_is_declared_comes_before_what_patterns_say() {
+    // Both name one definition: the way by which it came first counts.
+    let definition = "#S: {n: string, i: string, ...}\n";
+    let printed = "#S: { n: string i: string }";
+    for (text, want) in [
+        ("s: [string]: #S\ns: a: #S & {n: \"x\"}", "s: { a: { n: \"x\" i: string } }"),
+        ("s: {[string]: #S, a: #S & {k: 1}}", "s: { a: { k: 1 n: string i: string } }"),
+        ("s: {a: {#S, k: 1}, [string]: #S}", "s: { a: { k: 1 n: string i: string } }"),
+        (
+            "s: {[string]: #S, [string]: j: 1, a: k: 1}",
+            "s: { a: { n: string i: string j: 1 k: 1 } }",
+        ),
+    ] {
+        check(&format!("{definition}{text}"), &format!("{printed} {want}"));
+    }
+}
+
+#[test]
 fn what_is_imported_keeps_the_order_of_its_package() {
     let package =
         "package p\nS: {[string]: c: 3}\nS: a: n: 1\nS: a: b: 2\n#D: {f: _}\n#D: {e: 1}\n";
