@@ -343,8 +343,16 @@ impl Evaluator {
                     let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
                     passed_on || !self.brings_parts(list)
                 }
-                None => it.message != NOT_ALLOWED,
+                None => it.message != NOT_ALLOWED || self.ends_choice(it),
             })
+    }
+
+    /// Whether an error is one of all alternatives of a choice.
+    fn ends_choice(&self, fault: &Fault) -> bool {
+        std::iter::successors(fault.place, |it| self.heap.get(*it).parent).any(|it| {
+            let field = self.field_of(it).filter(|field| *field != self.follow(it));
+            field.is_some_and(|field| self.exhausted.contains(&field.number()))
+        })
     }
 
     /// Whether a group refuses fields of a vertex which it does not name.

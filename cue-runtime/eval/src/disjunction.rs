@@ -386,9 +386,10 @@ impl Evaluator {
         let list = match self.list_in(arguments, env, ("or", 1, at)) {
             Ok(list) => list,
             Err(fault) => {
-                // A list that is made for it fails as its argument (cue-errors 1.10).
+                // A list that is made for it and waits fails as its argument (cue-errors 1.10).
+                let waits = self.heap.faults[fault].kind.is_incomplete();
                 let fault = match arguments {
-                    [list] if matches!(self.program.code(*list), Code::List(_)) => {
+                    [list] if waits && matches!(self.program.code(*list), Code::List(_)) => {
                         self.of_argument(fault, "error in call to or", at)
                     }
                     _ => fault,

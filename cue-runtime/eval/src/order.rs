@@ -208,7 +208,7 @@ impl Evaluator {
     }
 
     /// What the field of a vertex has come to: the vertex, or the choice that it is an alternative of.
-    fn field_of(&self, id: VertexId) -> Option<VertexId> {
+    pub(crate) fn field_of(&self, id: VertexId) -> Option<VertexId> {
         let vertex = self.heap.get(id);
         Some(self.follow(self.heap.arc(vertex.parent?, vertex.label?)?.vertex))
     }

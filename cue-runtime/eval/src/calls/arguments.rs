@@ -462,11 +462,13 @@ impl Evaluator {
 
     /// An error found in an argument of a call.
     pub(super) fn in_call(&mut self, fault: FaultId, function: Called<'_>) -> FaultId {
-        if self.heap.faults[fault].message.starts_with("error in call to ") {
-            return fault;
-        }
         let mut fault = fault;
         let inner = &self.heap.faults[fault];
+        // Of calls that go round the last one is told.
+        let told = inner.message.starts_with("error in call to ");
+        if told && matches!(inner.kind, Kind::Cycle | Kind::StructuralCycle) {
+            return fault;
+        }
         if let Some(text) = inner.message.strip_prefix("incomplete value ") {
             // What is told of it: where it is written, and by which references it came, or where its field is.
             let mut positions = inner.positions.clone();
