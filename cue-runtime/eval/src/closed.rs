@@ -343,13 +343,15 @@ impl Evaluator {
                     let passed_on = parent.is_some_and(|it| self.heap.get(it).fault.is_some());
                     passed_on || !self.brings_parts(list)
                 }
-                None => it.message != NOT_ALLOWED || self.ends_choice(it),
+                None => it.message != NOT_ALLOWED || self.ends_choice(id, it),
             })
     }
 
-    /// Whether an error is one of all alternatives of a choice.
-    fn ends_choice(&self, fault: &Fault) -> bool {
-        std::iter::successors(fault.place, |it| self.heap.get(*it).parent).any(|it| {
+    /// Whether an error is one of all alternatives of a choice within a struct.
+    fn ends_choice(&self, id: VertexId, fault: &Fault) -> bool {
+        let within = std::iter::successors(fault.place, |it| self.heap.get(*it).parent);
+        let mut within = within.take_while(|it| *it != id);
+        within.any(|it| {
             let field = self.field_of(it).filter(|field| *field != self.follow(it));
             field.is_some_and(|field| self.exhausted.contains(&field.number()))
         })

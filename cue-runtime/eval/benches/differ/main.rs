@@ -7,7 +7,7 @@
 //! those of which the kind of difference has that in its name, messages too. With `FACTS` asked is what
 //! is known of each value instead: class, kinds, closedness, order, errors and their places. `ABOUT` says
 //! which programs are made: such of which the `order` of fields is of interest, `schemas` with data as
-//! people write them, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
+//! people write them, `configs` of services, `templates` in KubeVela's form, `calls` of all functions of packages, or those `recorded` in
 //! the folder `CASES`, with a few words changed, or those `enlarged`, with what they say standing there `SIZE` times, in `WAYS` by number.
 //! With `SLOWER` shown are those that take more than so many times as long as officially. With `DEF`, a command as the official `cue def`, asked is
 //! what it prints of the file that is named behind it. With `FORMAT` the texts recorded in the folder `CASES` are formatted, with
