@@ -120,8 +120,7 @@ impl Evaluator {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let place = fields.place(index);
                     let label_at = place.map_or(at, |it| self.spots.at(it.0));
-                    let child =
-                        self.add_arc(id, label, Presence::Member, groups, 0, label_at);
+                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
                     let spot = place.map_or(spot, |it| it.1);
                     let source = self.data_source(value, spot);
                     let groups = self.deep_groups(groups);
