@@ -67,6 +67,7 @@ pub use crate::digest::md5;
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 pub use crate::text::{Allowance, Text};
+pub use crate::url::check as check_url;
 
 const PACKAGES: &[Package] = &[
     ed25519::PACKAGE,

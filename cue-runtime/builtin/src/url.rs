@@ -70,7 +70,7 @@ fn escapes_fit(text: &str) -> Result<(), String> {
 }
 
 /// Whether the text is a URL, and if so whether it has a scheme.
-pub(super) fn check(text: &str) -> Result<bool, String> {
+pub fn check(text: &str) -> Result<bool, String> {
     let wrong = |reason: String| format!("parse {}: {reason}", go_quote(text, '"', Plain::Print));
     let (body, fragment) = match text.split_once('#') {
         Some((body, fragment)) => (body, fragment),

@@ -1,0 +1,416 @@
+//! The file that a schema becomes: laid out, or as a line with the places that its pieces stand for.
+
+use cue_syntax::scan::T;
+use cue_syntax::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
+use cue_syntax::unquote::quote;
+use cue_syntax::{Style, format_tree};
+
+use super::made::{Made, Marker, NOWHERE};
+use super::package::{Import, import};
+use super::state::Info;
+use super::{Decoder, builder};
+
+/// A schema as CUE.
+#[derive(Debug)]
+pub struct Decoded {
+    pub(super) tree: Tree,
+    pub(super) imports: Vec<Import>,
+    /// Said of the file.
+    pub(super) comment: Vec<String>,
+    pub(super) decls: Vec<NodeId>,
+}
+
+/// Where schemas are put in a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    /// The name of the package, if the file gets one.
+    pub package: Option<&'a str>,
+    /// Labels around each, as CUE has them.
+    pub labels: &'a [String],
+    /// Whether they are elements of a list.
+    pub listed: bool,
+}
+
+/// CUE on a line.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// What is imported: lines.
+    pub imports: Vec<String>,
+    /// Declarations.
+    pub text: String,
+    /// Bytes of the text, and those of the schema that they stand for.
+    pub places: Vec<(u32, u32)>,
+    /// Lines of a comment about the file.
+    pub comment: Vec<String>,
+    /// Whether it is one expression and no struct.
+    pub is_expression: bool,
+}
+
+impl Decoded {
+    /// What a decoder has made.
+    pub(super) fn of(decoder: Decoder<'_>, info: &Info) -> Self {
+        let Decoder { mut made, builder, .. } = decoder;
+        let (mut decls, comment) = builder.file(&mut made);
+        let imports = import(&mut made, &decls);
+        let mut said = Vec::new();
+        if info.says_version {
+            let version = info.version.text();
+            said.push(made.attribute(format!("@jsonschema(schema={version:?})")));
+        }
+        if info.deprecated {
+            said.push(made.attribute("@deprecated()".into()));
+        }
+        decls.splice(..0, said);
+        Self { tree: made.tree, imports, comment, decls }
+    }
+
+    /// That this white space stands before a declaration.
+    pub(super) fn set_apart(&mut self, id: NodeId, distance: Distance) {
+        let mut made = Made { tree: std::mem::take(&mut self.tree), packages: Vec::new() };
+        made.set_apart(id, distance);
+        self.tree = made.tree;
+    }
+
+    /// The file, laid out.
+    pub fn text(&self, placed: Placed<'_>) -> String {
+        texts(&[self], placed)
+    }
+
+    /// The same on a line, or a few.
+    pub fn line(&self) -> Line {
+        let imports = self.imports.iter().map(|it| match &it.name {
+            Some(name) => format!("import {name} {}", quote(&it.path)),
+            None => format!("import {}", quote(&it.path)),
+        });
+        let mut writer = Writer { tree: &self.tree, line: Line::default() };
+        let only = match self.decls.as_slice() {
+            [only] => match self.tree[*only].kind {
+                Kind::Embed(expr) => Some(expr),
+                _ => None,
+            },
+            _ => None,
+        };
+        match only {
+            Some(expr) => writer.expr(expr),
+            None => writer.decls(&self.decls),
+        }
+        Line {
+            imports: imports.collect(),
+            comment: self.comment.clone(),
+            is_expression: only.is_some(),
+            ..writer.line
+        }
+    }
+}
+
+/// Several schemas in one file.
+pub fn texts(all: &[&Decoded], placed: Placed<'_>) -> String {
+    let mut made = Made::default();
+    let mut imports: Vec<Import> = Vec::new();
+    let mut decls = Vec::new();
+    let mut elements = Vec::new();
+    let bare = placed.labels.is_empty() && !placed.listed;
+    for it in all {
+        let own = adopt(&mut made, it);
+        imports.extend(
+            it.imports.iter().filter(|it| !imports.contains(it)).cloned().collect::<Vec<_>>(),
+        );
+        if bare {
+            decls.extend(own);
+            continue;
+        }
+        let expr = builder::whole(&mut made, &own);
+        match placed.listed {
+            true => elements.push(expr),
+            false => decls.push(around(&mut made, placed.labels, expr)),
+        }
+    }
+    if placed.listed {
+        let list = listed(&mut made, &elements);
+        decls.push(match placed.labels {
+            [] => made.embed(list),
+            labels => around(&mut made, labels, list),
+        });
+    }
+    let comment = all.first().map_or(&[][..], |it| &it.comment);
+    let mut file = Vec::new();
+    if let Some(package) = placed.package {
+        let name = made.name(package);
+        file.push(made.add(Kind::Package(name)));
+    }
+    file.extend(imported(&mut made, &imports));
+    file.extend(decls);
+    let root = made.add(Kind::File(file.into_iter().collect()));
+    if !comment.is_empty() {
+        let lines = comment.iter().map(|it| (Distance::Absent, it.as_str().into())).collect();
+        let distance = Distance::Absent;
+        let group = Group { slot: 0, doc: false, line: false, distance, at: 0, lines };
+        made.tree.comments.insert(root, vec![group]);
+    }
+    made.tree.root = Some(root);
+    format_tree(&made.tree, Style::Data)
+}
+
+/// The nodes of a schema in another tree: its declarations.
+fn adopt(made: &mut Made, from: &Decoded) -> Vec<NodeId> {
+    if made.tree.nodes.is_empty() {
+        made.tree = from.tree.clone();
+        return from.decls.clone();
+    }
+    let shift = made.tree.nodes.len() as u32;
+    let moved = |id: NodeId| NodeId(id.0 + shift);
+    for node in &from.tree.nodes {
+        let mut node = node.clone();
+        shifted(&mut node.kind, shift);
+        made.tree.nodes.push(node);
+    }
+    for (id, groups) in from.tree.comments.iter() {
+        made.tree.comments.insert(moved(*id), groups.clone());
+    }
+    from.decls.iter().map(|it| moved(*it)).collect()
+}
+
+/// Shifts the nodes that a node has in it.
+fn shifted(kind: &mut Kind, shift: u32) {
+    let all = |list: &mut cue_syntax::tree::Nodes| list.iter_mut().for_each(|it| it.0 += shift);
+    match kind {
+        Kind::Struct { decls, .. } => all(decls),
+        Kind::List { elements, .. } => all(elements),
+        Kind::Ellipsis(Some(it))
+        | Kind::Unary(_, it)
+        | Kind::Embed(it)
+        | Kind::If(it)
+        | Kind::Paren { inner: it, .. } => it.0 += shift,
+        Kind::Binary { left, right, .. } => {
+            left.0 += shift;
+            right.0 += shift;
+        }
+        Kind::Selector(base, name) => {
+            base.0 += shift;
+            name.0 += shift;
+        }
+        Kind::Call { callee, arguments, .. } => {
+            callee.0 += shift;
+            all(arguments);
+        }
+        Kind::Alias { name, value, .. } => {
+            name.0 += shift;
+            value.0 += shift;
+        }
+        Kind::Comprehension { clauses, body, .. } => {
+            all(clauses);
+            body.0 += shift;
+        }
+        Kind::Field { label, value, extras } => {
+            label.0 += shift;
+            value.0 += shift;
+            let attributes = extras.attributes().iter().map(|it| NodeId(it.0 + shift)).collect();
+            *extras = cue_syntax::tree::Extras::new(None, extras.constraint(), attributes);
+        }
+        // Nothing else is made.
+        _ => {}
+    }
+}
+
+/// An expression below labels.
+fn around(made: &mut Made, labels: &[String], expr: NodeId) -> NodeId {
+    let mut value = expr;
+    let mut field = expr;
+    for (depth, label) in labels.iter().enumerate().rev() {
+        let label = match label.starts_with('"') {
+            true => made.literal(T::String, label.clone()),
+            false => made.name(label),
+        };
+        field = made.field(label, Marker::None, value);
+        if depth > 0 {
+            value = made.braced(&[field]);
+        }
+    }
+    field
+}
+
+fn listed(made: &mut Made, elements: &[NodeId]) -> NodeId {
+    let list = made.list(elements);
+    let open = Mark { at: NOWHERE, distance: Distance::None, after_comma: false };
+    made.tree[list].mark = open;
+    for it in elements {
+        made.follows_comma(*it);
+    }
+    let mark = Mark { after_comma: true, ..open };
+    if let Kind::List { open: at, close, .. } = &mut made.tree[list].kind {
+        (*at, *close) = (open, mark);
+    }
+    list
+}
+
+fn imported(made: &mut Made, imports: &[Import]) -> Option<NodeId> {
+    if imports.is_empty() {
+        return None;
+    }
+    let specs = imports.iter().map(|it| {
+        let name = it.name.as_ref().map(|it| made.name(it));
+        let path = made.text(&it.path);
+        made.add(Kind::Spec { name, path })
+    });
+    let specs: Vec<NodeId> = specs.collect();
+    let parens = (specs.len() > 1).then(Default::default);
+    let id = made.add(Kind::Import { parens, specs: specs.into_iter().collect() });
+    made.tree[id].mark.distance = Distance::Gap;
+    Some(id)
+}
+
+/// Writes nodes on a line.
+struct Writer<'a> {
+    tree: &'a Tree,
+    line: Line,
+}
+
+impl Writer<'_> {
+    fn add(&mut self, text: &str) {
+        self.line.text.push_str(text);
+    }
+
+    /// That what comes next stands for that place.
+    fn mark(&mut self, mark: Mark) {
+        if mark.at != NOWHERE {
+            let here = u32::try_from(self.line.text.len()).unwrap_or(u32::MAX);
+            self.line.places.push((here, mark.at));
+        }
+    }
+
+    fn decls(&mut self, decls: &[NodeId]) {
+        for (number, id) in decls.iter().enumerate() {
+            if number > 0 {
+                self.add(if self.line.text.ends_with('\n') { "" } else { "\n" });
+            }
+            self.decl(*id);
+        }
+    }
+
+    fn decl(&mut self, id: NodeId) {
+        let tree = self.tree;
+        if let Some(groups) = tree.comments.get(&id) {
+            // Empty lines keep it from belonging to what stands above.
+            self.add("\n");
+            for (_, line) in groups.iter().flat_map(|it| &it.lines) {
+                self.add(line);
+                self.add("\n");
+            }
+        }
+        let Kind::Field { label, value, extras } = &tree[id].kind else { return self.expr(id) };
+        self.expr(*label);
+        self.add(match extras.constraint() {
+            Some(T::Option) => "?: ",
+            Some(T::Not) => "!: ",
+            _ => ": ",
+        });
+        self.expr(*value);
+        for it in extras.attributes() {
+            self.add(" ");
+            self.expr(*it);
+        }
+    }
+
+    fn expr(&mut self, id: NodeId) {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.written(id));
+    }
+
+    fn separated(&mut self, all: &[NodeId]) {
+        for (number, id) in all.iter().enumerate() {
+            self.add(if number > 0 { ", " } else { "" });
+            self.expr(*id);
+        }
+    }
+
+    fn written(&mut self, id: NodeId) {
+        let tree = self.tree;
+        let node = &tree[id];
+        match &node.kind {
+            Kind::Ident(text) | Kind::Literal(_, text) | Kind::Attribute(text) => {
+                self.mark(node.mark);
+                self.add(text);
+            }
+            Kind::Bottom => self.add("_|_"),
+            Kind::Struct { decls, .. } => {
+                self.mark(node.mark);
+                let several =
+                    decls.len() > 1 || decls.iter().any(|it| tree.comments.contains_key(it));
+                self.add(if several { "{\n" } else { "{" });
+                self.decls(decls);
+                self.add(if several { "\n}" } else { "}" });
+            }
+            Kind::List { elements, .. } => {
+                self.mark(node.mark);
+                self.add("[");
+                self.separated(elements);
+                self.add("]");
+            }
+            Kind::Ellipsis(of) => {
+                self.mark(node.mark);
+                self.add("...");
+                if let Some(of) = of {
+                    self.expr(*of);
+                }
+            }
+            Kind::Unary(op, it) => {
+                self.mark(node.mark);
+                self.add(op.text());
+                self.expr(*it);
+            }
+            Kind::Binary { .. } => self.chain(id),
+            Kind::Selector(base, name) => {
+                self.expr(*base);
+                self.add(".");
+                self.expr(*name);
+            }
+            Kind::Call { callee, arguments, .. } => {
+                self.expr(*callee);
+                self.add("(");
+                self.separated(arguments);
+                self.add(")");
+            }
+            Kind::Paren { inner, .. } => {
+                self.add("(");
+                self.expr(*inner);
+                self.add(")");
+            }
+            Kind::Alias { name, value, .. } => {
+                self.expr(*name);
+                self.add("=");
+                self.expr(*value);
+            }
+            Kind::Comprehension { clauses, body, .. } => {
+                for it in clauses {
+                    self.expr(*it);
+                }
+                self.add(" ");
+                self.expr(*body);
+            }
+            Kind::If(condition) => {
+                self.add("if ");
+                self.expr(*condition);
+            }
+            Kind::Embed(it) => self.expr(*it),
+            Kind::Field { .. } => self.decl(id),
+            // Nothing else is made.
+            _ => {}
+        }
+    }
+
+    /// Operands one behind the other, of which there may be many.
+    fn chain(&mut self, id: NodeId) {
+        let mut rights = Vec::new();
+        let mut at = id;
+        while let Kind::Binary { left, op, right, .. } = &self.tree[at].kind {
+            rights.push((*op, *right));
+            at = *left;
+        }
+        self.expr(at);
+        for (op, right) in rights.into_iter().rev() {
+            self.add(" ");
+            self.add(op.text());
+            self.add(" ");
+            self.expr(right);
+        }
+    }
+}
