@@ -11,6 +11,7 @@ use cue_eval::evaluation::print_json;
 use cue_session::Diagnostic;
 
 use crate::diagnostic;
+use crate::interpreted::Schema;
 use crate::located::{Lines, Located, located};
 use crate::read::absolute;
 use crate::refused::{self, Refused};
@@ -83,17 +84,35 @@ pub struct Value {
     /// The same as CUE; the file may say less than the datum: an empty YAML stream is anything that
     /// has null as its default.
     pub(crate) located: Arc<Located>,
+    /// The schema in another language that it is: then the CUE is what that means.
+    pub(crate) schema: Option<Arc<Schema>>,
 }
 
 impl Value {
     /// Whether it is null, not only by default.
     pub(crate) fn is_null(&self) -> bool {
-        self.datum == Datum::Null && !self.located.text.starts_with('*')
+        self.datum == Datum::Null && !self.located.text.starts_with('*') && self.schema.is_none()
+    }
+
+    /// Whether its CUE is fields without braces.
+    pub(crate) fn is_struct(&self) -> bool {
+        match &self.schema {
+            Some(schema) => !schema.line.is_expression,
+            None => matches!(self.datum, Datum::Struct(_)),
+        }
+    }
+
+    /// What the file says, as an expression.
+    pub(crate) fn given(&self) -> String {
+        match self.schema {
+            Some(_) => print_json(&self.datum),
+            None => self.expression().text,
+        }
     }
 
     /// The value as an expression.
     pub(crate) fn expression(&self) -> Located {
-        if !matches!(self.datum, Datum::Struct(_)) {
+        if !self.is_struct() {
             return Located::clone(&self.located);
         }
         let mut out = Located::default();
@@ -186,6 +205,7 @@ pub fn read(encoding: Encoding, file: &str, bytes: &[u8]) -> Result<Read, Vec<Di
         count,
         datum,
         located: Arc::new(text),
+        schema: None,
     };
     Ok(Read { values: pairs.into_iter().enumerate().map(value).collect(), wrong })
 }
@@ -284,28 +304,31 @@ pub(crate) fn repeats(datum: &Datum) -> bool {
     false
 }
 
-/// What a file of data says that it is, if it is a schema in another language.
-pub(crate) fn schema_in(datum: &Datum) -> Option<&'static str> {
-    let Datum::Struct(fields) = datum else { return None };
-    let field = |datum: &Datum, name: &str| match datum {
-        Datum::Struct(fields) => fields.iter().find(|it| *it.0 == *name).map(|it| it.1.clone()),
-        _ => None,
-    };
-    let text = |name: &str| match fields.iter().find(|it| *it.0 == *name) {
-        Some((_, Datum::String(text))) => Some(text.to_string()),
-        _ => None,
-    };
-    if let Some(url) = text("$schema") {
-        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-        let rest = rest.and_then(|it| it.strip_prefix("json-schema.org/"));
-        if rest.is_some_and(|it| it.trim_end_matches('#').ends_with("schema")) {
-            return Some("jsonschema");
+/// The values of a file as the pieces they are of, in order. What else than JSON and YAML there is has no places.
+pub(crate) fn trees(encoding: Encoding, bytes: &[u8]) -> Vec<Tree> {
+    let lossy = String::from_utf8_lossy(bytes);
+    let bytes = lossy.as_bytes();
+    match encoding {
+        Encoding::Json => {
+            let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+            json::decode(bytes, json::Values::One).into_iter().collect()
         }
+        Encoding::JsonLines => {
+            json::decode(bytes, json::Values::Stream).map(apart).unwrap_or_default()
+        }
+        Encoding::Yaml => match yaml::decode_keeping(bytes) {
+            Ok((documents, _)) => documents.into_iter().map(|it| it.tree).collect(),
+            Err(_) => Vec::new(),
+        },
+        Encoding::Toml => match tables::read(&lossy) {
+            Ok(it) => {
+                let text = print_json(&it.datum);
+                json::decode(text.as_bytes(), json::Values::One).into_iter().collect()
+            }
+            Err(_) => Vec::new(),
+        },
+        Encoding::Cue | Encoding::Text | Encoding::Binary => Vec::new(),
     }
-    let info = field(datum, "info")?;
-    let third = text("openapi")?.starts_with("3.");
-    (third && field(&info, "title").is_some() && field(&info, "version").is_some())
-        .then_some("openapi")
 }
 
 /// A value as text that ends as the encoding wants it, with strings in JSON as `html` says.

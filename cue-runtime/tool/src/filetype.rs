@@ -12,8 +12,21 @@ pub enum Reading {
     Plain,
     /// The same, unless the file says that it is a schema.
     Auto,
-    /// Their definitions are, as an OpenAPI document; nothing is read so.
+    /// They are a schema in JSON Schema.
+    JsonSchema,
+    /// They are an OpenAPI document; written, their definitions are.
     OpenApi,
+}
+
+/// How strictly a schema in another language is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strict {
+    /// Keywords that nobody knows are errors.
+    pub keywords: bool,
+    /// So is what has no counterpart in CUE.
+    pub features: bool,
+    /// Structs are open only where the schema says so.
+    pub open_only_when_explicit: bool,
 }
 
 /// What may stand in a CUE file.
@@ -37,6 +50,8 @@ pub struct FileType {
     pub reading: Reading,
     /// What may stand in it, where a qualifier says that; else everything.
     pub form: Option<Form>,
+    /// How strictly it is read where it is a schema.
+    pub strict: Strict,
 }
 
 /// A file that was named.
@@ -64,6 +79,7 @@ struct Scope {
     form: Option<Form>,
     /// `auto`, in place of what the encoding alone says.
     reading: Reading,
+    strict: Strict,
 }
 
 /// Splits arguments. A qualifier holds for the files behind it, up to the next one.
@@ -101,9 +117,6 @@ pub fn arguments(all: &[String]) -> Result<Arguments, Error> {
                     return Err(without_file(before));
                 }
                 scope = tags(name)?;
-                if scope.reading == Reading::OpenApi {
-                    return Err(missing("openapi"));
-                }
                 waiting = Some(name);
             }
             Some((name, file)) => {
@@ -167,8 +180,7 @@ pub fn output(out: Option<&str>, outfile: Option<&str>, verb: Verb) -> Result<Ou
 }
 
 /// What the official command reads or writes and this one does not, by tag, and the endings of such files.
-const MISSING: [(&str, &[&str]); 7] = [
-    ("jsonschema", &[]),
+const MISSING: [(&str, &[&str]); 6] = [
     ("proto", &["proto"]),
     ("textproto", &["textproto", "textpb"]),
     ("pb", &[]),
@@ -200,13 +212,15 @@ fn scope_of(text: &str) -> Option<(&str, &str)> {
 fn tags(text: &str) -> Result<Scope, Error> {
     let contradict = || Err(refused("invalid tag combination".into()));
     let mut scope = Scope::default();
+    let mut words: Vec<(&str, bool)> = Vec::new();
     for tag in text.split('+') {
         let (name, value) = tag.split_once('=').map_or((tag, None), |it| (it.0, Some(it.1)));
         match name {
             "strict" | "strictKeywords" | "strictFeatures" | "openOnlyWhenExplicit" | "koala" => {
-                if value.is_some_and(|it| truth(it).is_none()) {
+                let Some(truth) = value.map_or(Some(true), truth) else {
                     return Err(refused(format!("invalid boolean value for tag {name:?}")));
-                }
+                };
+                words.push((name, truth));
                 continue;
             }
             "lang" if value.is_none() => {
@@ -241,12 +255,13 @@ fn tags(text: &str) -> Result<Scope, Error> {
             None => return Err(refused(format!("unknown filetype {name}"))),
         }
     }
+    scope.strict = strictness(&words, scope.reading)?;
     match (scope.encoding, scope.form) {
         (Some(Encoding::Text | Encoding::Binary), Some(Form::Schema | Form::Graph)) => contradict(),
         (Some(Encoding::Text | Encoding::Binary), None) if scope.reading != Reading::Plain => {
             contradict()
         }
-        (_, Some(Form::Data)) if scope.reading == Reading::OpenApi => contradict(),
+        (_, Some(Form::Data)) if scope.reading.is_schema() => contradict(),
         (None, _) if scope.reading != Reading::Plain => {
             Ok(Scope { encoding: Some(Encoding::Json), ..scope })
         }
@@ -254,9 +269,46 @@ fn tags(text: &str) -> Result<Scope, Error> {
     }
 }
 
+/// What the words of a qualifier say of a schema, the later ones over the earlier.
+fn strictness(words: &[(&str, bool)], reading: Reading) -> Result<Strict, Error> {
+    let said = |name: &str| words.iter().rev().find(|it| it.0 == name).map(|it| it.1);
+    let other = words.iter().map(|it| it.0).find(|it| match reading {
+        Reading::JsonSchema | Reading::OpenApi => *it == "koala",
+        Reading::Plain | Reading::Auto => true,
+    });
+    if let Some(name) = other {
+        return Err(refused(format!("tag {name} is not allowed in this context")));
+    }
+    if let (Reading::OpenApi, Some(_)) = (reading, said("openOnlyWhenExplicit")) {
+        return Err(refused("field \"openOnlyWhenExplicit\" not allowed".into()));
+    }
+    let all = said("strict").unwrap_or_default();
+    Ok(Strict {
+        keywords: said("strictKeywords").unwrap_or(all),
+        features: said("strictFeatures").unwrap_or(all),
+        open_only_when_explicit: said("openOnlyWhenExplicit").unwrap_or_default(),
+    })
+}
+
+impl Reading {
+    /// Whether every value is a schema in another language.
+    pub(crate) fn is_schema(self) -> bool {
+        matches!(self, Reading::JsonSchema | Reading::OpenApi)
+    }
+}
+
 impl FileType {
+    /// Of that encoding without more.
+    pub(crate) fn plain(encoding: Encoding) -> Self {
+        let strict = Strict::default();
+        Self { encoding, reading: Reading::Plain, form: None, strict }
+    }
+
     /// Whether there is such a form of the encoding: data is read in no other.
     pub(crate) fn is_form(&self) -> bool {
+        if self.reading.is_schema() {
+            return self.form != Some(Form::Data);
+        }
         match self.encoding {
             Encoding::Json | Encoding::JsonLines | Encoding::Toml => {
                 matches!(self.form, None | Some(Form::Data))
@@ -283,8 +335,10 @@ fn output_tags(text: &str, verb: Verb) -> Result<Result<Scope, String>, Error> {
         return Ok(Err(unwritten(what)));
     }
     let scope = tags(text)?;
-    if scope.reading == Reading::Auto {
-        return Ok(Err("unsupported interpretation \"auto\"".into()));
+    match scope.reading {
+        Reading::Auto => return Ok(Err("unsupported interpretation \"auto\"".into())),
+        Reading::JsonSchema => return Ok(Err(unwritten("jsonschema"))),
+        Reading::Plain | Reading::OpenApi => {}
     }
     let cue = scope
         .form
@@ -315,6 +369,7 @@ fn known(tag: &str) -> Option<Tag> {
         "graph" => Tag::Form(Form::Graph),
         "data" | "dag" => Tag::Form(Form::Data),
         "auto" => Tag::Reading(Reading::Auto),
+        "jsonschema" => Tag::Reading(Reading::JsonSchema),
         "openapi" => Tag::Reading(Reading::OpenApi),
         other => Tag::Missing(MISSING.iter().find(|it| it.0 == other)?.0),
     })
@@ -323,8 +378,6 @@ fn known(tag: &str) -> Option<Tag> {
 /// Says which form is not read here.
 pub fn missing(what: &str) -> Error {
     let name = match what {
-        "openapi" => "OpenAPI",
-        "jsonschema" => "JSON Schema",
         "proto" | "textproto" | "pb" => "Protocol Buffers",
         "xml" => "XML",
         _ => "program code",
@@ -334,12 +387,12 @@ pub fn missing(what: &str) -> Error {
 
 /// By the qualifier, else by the ending.
 fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
-    let form = scope.form;
+    let Scope { form, strict, .. } = scope;
     if let Some(encoding) = scope.encoding {
-        return Ok(FileType { encoding, reading: scope.reading, form });
+        return Ok(FileType { encoding, reading: scope.reading, form, strict });
     }
     if file == "-" {
-        return Ok(FileType { encoding: usual, reading: Reading::Plain, form });
+        return Ok(FileType { form, ..FileType::plain(usual) });
     }
     let (encoding, reading) = match ending(file) {
         "cue" => (Encoding::Cue, Reading::Plain),
@@ -357,7 +410,7 @@ fn kind(file: &str, scope: Scope, usual: Encoding) -> Result<FileType, Error> {
             None => return Err(refused(format!("unknown file extension .{other}"))),
         },
     };
-    Ok(FileType { encoding, reading, form })
+    Ok(FileType { encoding, reading, form, strict })
 }
 
 /// What a file in a folder is, if its ending says so.
@@ -471,7 +524,10 @@ mod tests {
             ),
             (&["json:"], "scoped qualifier \"json:\" without file"),
             (&["json=1:", "x"], "cannot specify value for tag \"json\""),
-            (&["openapi:", "x.json"], "openapi: OpenAPI is not read by this command"),
+            (&["openapi+openOnlyWhenExplicit:", "x"], "field \"openOnlyWhenExplicit\" not allowed"),
+            (&["strict:", "x"], "tag strict is not allowed in this context"),
+            (&["jsonschema+openapi:", "x"], "invalid tag combination"),
+            (&["jsonschema+data:", "x"], "invalid tag combination"),
             (&["x.proto"], "proto: Protocol Buffers is not read by this command"),
             (&["-", ""], "empty file name"),
             (&["json:", "-", "./..."], ""),

@@ -2,6 +2,7 @@
 
 use cue_eval::builtin::{Datum, Pattern};
 use cue_eval::encode::{Tree, json};
+use cue_jsonschema::decode;
 use cue_session::Runtime;
 use cue_syntax::Style;
 
@@ -9,7 +10,8 @@ use crate::data::{self, Encoding, Value, apart};
 use crate::evaluate::Asked;
 use crate::filetype::{self, FileType, Named, Reading, ending};
 use crate::folder::{base, shown_name};
-use crate::load::{Folders, Instance, Load, unread};
+use crate::interpreted::{self, as_cue};
+use crate::load::{Folders, Instance, Load};
 use crate::located::Lines;
 use crate::named::Opened;
 use crate::place::{Context, Placed, Placement, Several};
@@ -121,7 +123,7 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
             };
             let named = Named { name: shown_name(path), kind };
             let bytes = read::bytes(path)?;
-            it.file(&Opened { named, bytes }, &mode, package.package.as_deref(), &mut done)?;
+            it.file(&Opened { named, bytes }, package.package.as_deref(), &mut done)?;
         }
     }
     if loaded.packages.is_empty() && options.name.is_some() {
@@ -144,7 +146,7 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
         for mut opened in loaded.data {
             // With `--ext` the mode says what every file is.
             opened.named.kind = mode.overridden(options).unwrap_or(opened.named.kind);
-            it.file(&opened, &mode, files.package.as_deref(), &mut done)?;
+            it.file(&opened, files.package.as_deref(), &mut done)?;
         }
     }
     if unnamed {
@@ -163,7 +165,7 @@ impl Mode {
     /// What every file is where both a mode and endings were named.
     fn overridden(&self, options: &Options) -> Option<FileType> {
         let encoding = self.encoding.filter(|_| !options.endings.is_empty())?;
-        Some(FileType { encoding, reading: Reading::Plain, form: None })
+        Some(FileType { reading: self.reading, ..FileType::plain(encoding) })
     }
 }
 
@@ -197,7 +199,13 @@ fn mode(options: &Options) -> Result<(Mode, Vec<String>), Error> {
                 mode.reading = Reading::Auto;
                 mode.encoding = Some(Encoding::Yaml);
             }
-            "proto" | "openapi" | "jsonschema" => return Err(filetype::missing(&name)),
+            "openapi" => {
+                (mode.reading, mode.encoding) = (Reading::OpenApi, Some(Encoding::Yaml));
+            }
+            "jsonschema" => {
+                (mode.reading, mode.encoding) = (Reading::JsonSchema, Some(Encoding::Yaml));
+            }
+            "proto" => return Err(filetype::missing(&name)),
             _ => return Err(Error::Request(format!("unknown mode {name:?}"))),
         }
     }
@@ -224,20 +232,17 @@ impl Import<'_> {
     fn file(
         &self,
         opened: &Opened,
-        mode: &Mode,
         package: Option<&str>,
         done: &mut Vec<Written>,
     ) -> Result<(), Error> {
         let options = self.options;
         let Opened { named, bytes } = opened;
         let shown = opened.shown();
-        let values = data::read(named.kind.encoding, &shown, bytes)
-            .and_then(data::Read::all)
-            .map_err(Error::Diagnostics)?;
-        let auto = mode.reading == Reading::Auto && named.kind.reading == Reading::Auto;
-        let schema = values.iter().filter(|_| auto).find_map(|it| data::schema_in(&it.datum));
-        if let Some(schema) = schema {
-            return Err(unread(&named.name, schema, named.kind.encoding));
+        let read = data::read(named.kind.encoding, &shown, bytes).map_err(Error::Diagnostics)?;
+        let values = interpreted::interpreted(read, &named.kind, bytes);
+        let values = values.all().map_err(Error::Diagnostics)?;
+        if values.iter().any(|it| it.schema.is_some()) {
+            return self.schemas(opened, &values, package, done);
         }
         for value in values.iter().filter(|it| data::repeats(&it.datum)) {
             plan::agrees(self.runtime, value)?;
@@ -253,10 +258,7 @@ impl Import<'_> {
             }
             return Ok(());
         }
-        if values.len() > 1 && !self.placement.is_used() {
-            let text = "path, list, or files flag needed to handle multiple objects in file";
-            return Err(Error::Request(format!("{text} ./{shown}")));
-        }
+        self.fits(&values, &shown)?;
         let placed = self.placement.place(self.runtime, &values)?;
         // At a place there is room for the value alone: the first one's comments come below all.
         let mut below = String::new();
@@ -285,6 +287,52 @@ impl Import<'_> {
             text.push('\n');
         }
         done.push(Written { file: renamed(&named.name, 0), text });
+        Ok(())
+    }
+
+    /// That several values have places of their own.
+    fn fits(&self, values: &[Value], shown: &str) -> Result<(), Error> {
+        if values.len() > 1 && !self.placement.is_used() {
+            let text = "path, list, or files flag needed to handle multiple objects in file";
+            return Err(Error::Request(format!("{text} ./{shown}")));
+        }
+        Ok(())
+    }
+
+    /// Adds what a file with schemas in other languages becomes.
+    fn schemas(
+        &self,
+        opened: &Opened,
+        values: &[Value],
+        package: Option<&str>,
+        done: &mut Vec<Written>,
+    ) -> Result<(), Error> {
+        let options = self.options;
+        let Opened { named, bytes } = opened;
+        let apart = options.files == Files::Apart;
+        let all = as_cue(values, named.kind.encoding, bytes);
+        if !apart {
+            self.fits(values, &opened.shown())?;
+        }
+        let around = apart || self.placement.is_used() || self.placement.has_context();
+        let package = options.package.as_deref().or(package.filter(|_| around));
+        let size = if apart { 1 } else { values.len().max(1) };
+        for (number, (values, all)) in values.chunks(size).zip(all.chunks(size)).enumerate() {
+            let places = self.placement.place(self.runtime, values)?;
+            let bare = |it: &Placed| it.labels.is_empty() && it.several == Several::Unified;
+            if around && places.iter().any(bare) && all.iter().any(|it| it.decoded.is_expression())
+            {
+                return Err(Error::Request("cannot map non-struct to object root".into()));
+            }
+            let placed = places.iter().map(|it| decode::Placed {
+                labels: &it.labels,
+                listed: it.several == Several::Listed,
+                schemas: it.values.iter().filter_map(|at| Some(&all.get(*at)?.decoded)).collect(),
+            });
+            let placed: Vec<_> = placed.collect();
+            let text = decode::text(&placed, package);
+            done.push(Written { file: renamed(&named.name, number), text });
+        }
         Ok(())
     }
 

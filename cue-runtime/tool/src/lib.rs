@@ -30,6 +30,7 @@ mod spelled; // scalars of data as CUE
 mod refused; // numbers that CUE has not
 mod located; // where data stands in its file
 mod tables; // TOML as CUE
+mod interpreted; // schemas in other languages as CUE
 mod embed; // `@embed`
 mod scope; // what expressions of the command line see
 pub mod place; // `-l`, `--list`: where data goes

@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cue_session::{Diagnostic, Package, Source};
 
 use crate::condition::Flags;
-use crate::data::Encoding;
 use crate::embed::{Spliced, embed};
 use crate::error::in_order;
 use crate::filetype::{self, import_path};
 use crate::folder::{self, Failed, Found, Place};
 use crate::module::Module;
 use crate::named::{self, Opened};
+use crate::plan::OfData;
 use crate::tags::{self, Variables};
 use crate::{Error, module, read};
 
@@ -46,6 +47,8 @@ pub struct Instance {
     pub data: Vec<PathBuf>,
     /// Sources that data of other files was put into.
     pub(crate) spliced: Vec<Spliced>,
+    /// Sources that are schemas in other languages.
+    pub(crate) schemas: Vec<Arc<OfData>>,
 }
 
 /// What was loaded.
@@ -498,16 +501,4 @@ fn instance(found: Found, folder: &Path, module: Option<&Module>) -> Instance {
         data: found.data,
         ..Instance::default()
     }
-}
-
-/// That a file of data says it is a schema in a language that is not read here.
-pub(crate) fn unread(file: &str, schema: &str, encoding: Encoding) -> Error {
-    let (name, qualifier) = match schema {
-        "openapi" => ("OpenAPI", encoding.name()),
-        _ => ("a JSON Schema", encoding.name()),
-    };
-    Error::Request(format!(
-        "{file} says that it is {name}, which is not read by this command; \
-         with \"{qualifier}: {file}\" it is read as data"
-    ))
 }

@@ -11,7 +11,8 @@ use crate::data::{self, Encoding, Value};
 use crate::error::{in_order, unparsed};
 use crate::filetype::{Named, Reading};
 use crate::folder::{self, place_of, shown_name};
-use crate::load::{Folders, Instance, unread};
+use crate::interpreted::{interpreted, is_schema};
+use crate::load::{Folders, Instance};
 use crate::{Error, diagnostic, form, plan, read, tags};
 
 /// A file and what it holds.
@@ -29,6 +30,23 @@ impl Opened {
 
     fn is_cue(&self) -> bool {
         self.named.kind.encoding == Encoding::Cue
+    }
+
+    /// What it holds.
+    fn read(&self) -> data::Read {
+        let kind = &self.named.kind;
+        let read = data::read(kind.encoding, &self.shown(), &self.bytes);
+        let read = read.unwrap_or_else(|wrong| data::Read { values: Vec::new(), wrong });
+        interpreted(read, kind, &self.bytes)
+    }
+
+    /// Whether it is a schema in another language.
+    pub(crate) fn is_schema(&self) -> bool {
+        match self.named.kind.reading {
+            Reading::Plain => false,
+            Reading::JsonSchema | Reading::OpenApi => true,
+            Reading::Auto => says_schema(&self.bytes) && is_schema(&self.read(), &self.named.kind),
+        }
     }
 
     /// It as CUE.
@@ -169,39 +187,43 @@ pub(crate) struct Broken {
     pub(crate) error: Error,
 }
 
-/// The values that files of data hold, up to the first that is wrong: it cannot be read, or says several things of one
-/// field.
+/// Whether a text could say that it is a schema.
+fn says_schema(bytes: &[u8]) -> bool {
+    let holds = |word: &[u8]| bytes.windows(word.len()).any(|it| it == word);
+    holds(b"schema") || holds(b"openapi") || holds(b"\\")
+}
+
+/// All values of files.
 ///
 /// # Errors
-/// A file that is a schema in another language.
-pub(crate) fn values(
-    runtime: &dyn Runtime,
-    files: &[Opened],
-) -> Result<(Vec<Value>, Option<Broken>), Error> {
+/// The first that is wrong.
+pub(crate) fn all(files: &[Opened]) -> Result<Vec<Value>, Error> {
     let mut values = Vec::new();
-    for Opened { named, bytes } in files {
-        let shown = shown_name(Path::new(&named.name));
-        let data::Read { values: read, wrong } =
-            match data::read(named.kind.encoding, &shown, bytes) {
-                Ok(read) => read,
-                Err(wrong) => data::Read { values: Vec::new(), wrong },
-            };
-        let schema = read.iter().find_map(|it| data::schema_in(&it.datum));
-        if let Some(schema) = schema.filter(|_| named.kind.reading == Reading::Auto) {
-            return Err(unread(&named.name, schema, named.kind.encoding));
-        }
+    for it in files {
+        values.extend(it.read().all().map_err(Error::Diagnostics)?);
+    }
+    Ok(values)
+}
+
+/// The values that files of data hold, up to the first that is wrong: it cannot be read, or says several things of one
+/// field.
+pub(crate) fn values(runtime: &dyn Runtime, files: &[Opened]) -> (Vec<Value>, Option<Broken>) {
+    let mut values = Vec::new();
+    for opened in files {
+        let shown = opened.shown();
+        let data::Read { values: read, wrong } = opened.read();
         let wrong = Some(wrong).filter(|it| !it.is_empty()).map(Error::Diagnostics);
         for value in read {
-            if data::repeats(&value.datum) {
+            if value.schema.is_none() && data::repeats(&value.datum) {
                 if let Err(error) = plan::agrees(runtime, &value) {
-                    return Ok((values, Some(Broken { file: shown, error })));
+                    return (values, Some(Broken { file: shown, error }));
                 }
             }
             values.push(value);
         }
         if let Some(error) = wrong {
-            return Ok((values, Some(Broken { file: shown, error })));
+            return (values, Some(Broken { file: shown, error }));
         }
     }
-    Ok((values, None))
+    (values, None)
 }

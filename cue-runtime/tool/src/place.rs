@@ -156,10 +156,13 @@ impl Placement {
         let mut fields: Vec<(&str, String)> = Vec::new();
         let count = |it: usize| it.to_string();
         if self.context == Context::File {
-            fields.push(("data", value.expression().text));
+            fields.push(("data", value.given()));
             fields.push(("filename", quote(&absolute(Path::new(&value.file)))));
             fields.push(("index", count(value.index)));
             fields.push(("recordCount", count(value.count)));
+        } else if let Some(schema) = &value.schema {
+            // It sees the schema, not what says it.
+            return schema.declared();
         } else if let Datum::Struct(all) = &value.datum {
             for name in names.iter().filter(|it| !it.starts_with(['_', '#'])) {
                 let field = all.iter().find(|it| *it.0 == **name);
@@ -235,6 +238,7 @@ impl Placement {
             count: 1,
             datum: datum.clone(),
             located: located.into(),
+            schema: None,
         };
         self.resolve(runtime, &value)
     }

@@ -18,7 +18,7 @@ use crate::named::{self, Broken, Opened};
 use crate::opened::Seen;
 use crate::place::{self, Placed, Placement, Several};
 use crate::sound::Sound;
-use crate::{Error, Request, Verb, form, scope};
+use crate::{Error, Request, Verb, form, interpreted, scope};
 
 /// Something that is evaluated as one.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,8 @@ pub(crate) struct Unit {
     pub(crate) data: Vec<Arc<OfData>>,
     /// Sources that data of other files was put into.
     pub(crate) spliced: Vec<Spliced>,
+    /// Sources that are schemas in other languages.
+    pub(crate) schemas: Vec<Arc<OfData>>,
     /// Whether data is what is looked at.
     pub(crate) checked: bool,
     /// Names of fields that data has at the root.
@@ -62,7 +64,7 @@ pub(crate) struct OfData {
     pub(crate) lines: Lines,
     pub(crate) line: Located,
     /// Whether it says several things of one place, which may not agree.
-    repeats: bool,
+    pub(crate) repeats: bool,
 }
 
 impl OfData {
@@ -137,8 +139,9 @@ pub(crate) fn units(runtime: &dyn Runtime, request: &Request) -> Result<Planned,
         return refused("no encoding specified");
     }
     let package = loaded.packages.into_iter().next();
-    let plan = Plan { runtime, request, placement, files, package };
-    match plan.planned(&loaded.data) {
+    let mut plan = Plan { runtime, request, placement, files, package };
+    let data = plan.with_schemas(loaded.data)?;
+    match plan.planned(&data) {
         Ok(planned) if planned.broken.is_none() => Ok(planned),
         // What keeps the schema from being one comes first.
         other => {
@@ -195,6 +198,35 @@ impl Plan<'_> {
         schema.is_some() || (!merge || *verb == Verb::Vet) && !self.placement.is_used()
     }
 
+    /// Adds schemas in other languages to what data is held against, and gives back the other files. Where there are no
+    /// others the schemas are what is looked at: as CUE, unless they are put somewhere or held against something.
+    ///
+    /// # Errors
+    /// A schema that is none, and one beside a package.
+    fn with_schemas(&mut self, data: Vec<Opened>) -> Result<Vec<Opened>, Error> {
+        let (schemas, others): (Vec<_>, Vec<_>) = data.into_iter().partition(Opened::is_schema);
+        let looked_at = others.is_empty() && (self.is_streamed() || self.placement.is_used());
+        if schemas.is_empty() || looked_at {
+            return Ok(if others.is_empty() { schemas } else { others });
+        }
+        if self.package.is_some() && !others.is_empty() {
+            let text = "cannot combine packages with individual schema files";
+            return Err(Error::Request(text.into()));
+        }
+        let package = self.files.package.clone().or_else(|| self.request.package.clone());
+        let package = package.filter(|it| is_name(it));
+        for value in named::all(&schemas)? {
+            let number = self.files.schemas.len();
+            let found = interpreted::source(&value, number, package.as_deref());
+            if let Some((source, places)) = found {
+                self.files.sources.push(source);
+                self.files.schemas.push(Arc::new(places));
+            }
+        }
+        self.files.package = package;
+        Ok(others)
+    }
+
     fn planned(&self, data: &[Opened]) -> Result<Planned, Error> {
         let refused = |text: &str| Err(Error::Request(text.to_owned()));
         let request = self.request;
@@ -214,7 +246,7 @@ impl Plan<'_> {
             let wanted = request.package.as_deref().filter(|_| !request.force);
             clash(wanted, self.files.package.as_deref())?;
         }
-        let (mut values, broken) = named::values(self.runtime, data)?;
+        let (mut values, broken) = named::values(self.runtime, data);
         if self.is_streamed() && !data.is_empty() {
             request.written()?;
             return self.streamed(&values, broken.map(|it| it.error));
@@ -279,6 +311,7 @@ impl Plan<'_> {
             own.sources.splice(..0, alone.sources.iter().map(without_package));
             own.packages = alone.packages;
             own.spliced = alone.spliced;
+            own.schemas = alone.schemas;
             unit.joined = true;
         }
         if (own.may_disagree() || beside.is_some()) && !request.ignore {
@@ -288,6 +321,7 @@ impl Plan<'_> {
         own.packages.retain(|it| unit.packages.iter().all(|other| other.path != it.path));
         unit.packages.extend(own.packages);
         unit.spliced.extend(own.spliced);
+        unit.schemas.extend(own.schemas);
         unit.sources.splice(..0, own.sources);
         let Unit { inputs, data, fields, .. } = own;
         let mut unit = Unit { inputs, data, fields, had_data: !named.is_empty(), ..unit };
@@ -334,10 +368,19 @@ pub(crate) fn by_file(values: &[Value]) -> Vec<&[Value]> {
     values.chunk_by(|one, next| one.file == next.file && next.index == one.index + 1).collect()
 }
 
+/// What the CUE of values imports, a line each.
+fn imports(values: &[Value]) -> BTreeSet<String> {
+    let of_schemas = values.iter().filter_map(|it| it.schema.as_ref());
+    let of_schemas = of_schemas.flat_map(|it| it.line.imports.iter().cloned());
+    let timed = values.iter().any(|it| it.located.timed);
+    of_schemas.chain(timed.then(|| "import \"time\"".to_owned())).collect()
+}
+
 impl From<Instance> for Unit {
     fn from(it: Instance) -> Self {
-        let Instance { name, import_path, sources, packages, package, data: _, spliced } = it;
-        Unit { name, import_path, sources, packages, package, spliced, ..Unit::default() }
+        let Instance { name, import_path, sources, packages, package, data: _, spliced, schemas } =
+            it;
+        Unit { name, import_path, sources, packages, package, spliced, schemas, ..Unit::default() }
     }
 }
 
@@ -373,7 +416,8 @@ impl Unit {
         // Elements of a list have none there.
         let at_root = placed.values.iter().filter(|_| placed.several == Several::Unified);
         for at in at_root {
-            if let Some(Datum::Struct(fields)) = values.get(*at).map(|it| &it.datum) {
+            let value = values.get(*at).filter(|it| it.schema.is_none());
+            if let Some(Datum::Struct(fields)) = value.map(|it| &it.datum) {
                 let names = fields.iter().map(|it| it.0.to_string());
                 let regular = |it: &String| is_name(it) && !it.starts_with(['_', '#']);
                 self.fields.extend(names.filter(regular));
@@ -388,8 +432,9 @@ impl Unit {
         if let Some(package) = &self.package {
             line.add(&format!("package {package}\n"));
         }
-        if values.iter().any(|it| it.located.timed) {
-            line.add("import \"time\"\n");
+        for import in imports(values) {
+            line.add(&import);
+            line.add("\n");
         }
         let begins = line.text.len();
         for it in placed {
@@ -399,7 +444,8 @@ impl Unit {
                 None => place::line(it, values),
             };
             if let ([one], Several::Unified) = (it.values.as_slice(), it.several) {
-                if let Some(value) = values.get(*one).filter(|_| part.text.len() > LARGE) {
+                let value = values.get(*one).filter(|it| it.schema.is_none());
+                if let Some(value) = value.filter(|_| part.text.len() > LARGE) {
                     let path = it.labels.join(".");
                     self.inputs.push(Input::new(path, print_json(&value.datum)));
                     continue;

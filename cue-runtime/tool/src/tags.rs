@@ -151,7 +151,8 @@ impl Target {
         }
         let piece = |at: u32, text: String| {
             let name = INJECTED.trim_start_matches('\0').to_owned();
-            let data = Data { text, parts: vec![(0, name, Arc::default())] };
+            let parts = vec![(0, name, Arc::default())];
+            let data = Data { text, parts, ..Data::default() };
             Piece { start: at as usize, removed: 0, before: String::new(), data }
         };
         let values: String = self.given.iter().map(|it| format!(" & {it}")).collect();

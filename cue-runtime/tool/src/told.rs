@@ -102,7 +102,8 @@ impl Asked<'_> {
                 if self.unit.spliced.iter().rev().filter(|it| it.relocate(at)).count() > 0 {
                     return if at.file == INJECTED { Place::Unknown } else { Place::Known };
                 }
-                let Some(data) = self.unit.data.iter().find(|it| it.name == at.file) else {
+                let mut all = self.unit.data.iter().chain(&self.unit.schemas);
+                let Some(data) = all.find(|it| it.name == at.file) else {
                     return Place::Known;
                 };
                 at.file.clone_from(&data.file);

@@ -24,7 +24,7 @@ mod reference; // where a schema is in CUE
 mod value; // type, enum, const
 mod combine; // allOf, anyOf, oneOf, not, if
 mod number;
-mod text; // of strings
+mod string;
 mod format; // of `format`
 mod array;
 mod object;
@@ -37,8 +37,8 @@ mod output; // the file as text
 use std::collections::HashMap;
 
 pub use data::{Document, Form};
-pub use open_api::decode_open_api;
-pub use output::{Decoded, Line, Placed, texts};
+pub use open_api::{decode_open_api, plain};
+pub use output::{Decoded, Line, Placed, text};
 pub use version::Version;
 
 use builder::{Builder, Path};

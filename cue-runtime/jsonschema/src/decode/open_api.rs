@@ -53,6 +53,16 @@ pub fn decode_open_api(document: &Document<'_>, config: &Config) -> Result<Decod
     Ok(decoded)
 }
 
+/// Data that says nothing of a schema, as it is.
+pub fn plain(document: &Document<'_>) -> Decoded {
+    let data = Data::read(document);
+    let config = Config::default();
+    let mut decoder = Decoder::new(&data, &config);
+    let value = decoder.plain(Data::ROOT);
+    decoder.builder.put(&Default::default(), value, Vec::new());
+    Decoded::of(decoder, &Info::default())
+}
+
 /// Title and description of a document.
 fn described(data: &Data, info: Option<Id>) -> String {
     let said = |name: &str| {

@@ -1,5 +1,7 @@
 //! The file that a schema becomes: laid out, or as a line with the places that its pieces stand for.
 
+use std::collections::HashMap;
+
 use cue_syntax::scan::T;
 use cue_syntax::tree::{Distance, Group, Kind, Mark, NodeId, Tree};
 use cue_syntax::unquote::quote;
@@ -7,6 +9,7 @@ use cue_syntax::{Style, format_tree};
 
 use super::made::{Made, Marker, NOWHERE};
 use super::package::{Import, import};
+use super::reference::package_name;
 use super::state::Info;
 use super::{Decoder, builder};
 
@@ -18,17 +21,19 @@ pub struct Decoded {
     /// Said of the file.
     pub(super) comment: Vec<String>,
     pub(super) decls: Vec<NodeId>,
+    /// Names of packages with their paths.
+    packages: HashMap<NodeId, String>,
 }
 
-/// Where schemas are put in a file.
-#[derive(Clone, Copy, Debug)]
+/// Schemas at a place in a file.
+#[derive(Clone, Debug)]
 pub struct Placed<'a> {
-    /// The name of the package, if the file gets one.
-    pub package: Option<&'a str>,
     /// Labels around each, as CUE has them.
     pub labels: &'a [String],
     /// Whether they are elements of a list.
     pub listed: bool,
+    /// The schemas.
+    pub schemas: Vec<&'a Decoded>,
 }
 
 /// CUE on a line.
@@ -61,7 +66,8 @@ impl Decoded {
             said.push(made.attribute("@deprecated()".into()));
         }
         decls.splice(..0, said);
-        Self { tree: made.tree, imports, comment, decls }
+        let packages = made.packages.into_iter().collect();
+        Self { tree: made.tree, imports, comment, decls, packages }
     }
 
     /// That this white space stands before a declaration.
@@ -72,17 +78,33 @@ impl Decoded {
     }
 
     /// The file, laid out.
-    pub fn text(&self, placed: Placed<'_>) -> String {
-        texts(&[self], placed)
+    pub fn text(&self, package: Option<&str>) -> String {
+        text(&[Placed { labels: &[], listed: false, schemas: vec![self] }], package)
+    }
+
+    /// The paths of the packages that it imports, each with the name of that package.
+    pub fn packages(&self) -> Vec<(String, String)> {
+        let name = |it: &Import| package_name(&it.path).unwrap_or_default();
+        self.imports.iter().map(|it| (it.path.clone(), name(it))).collect()
+    }
+
+    /// Whether it is one expression and no struct.
+    pub fn is_expression(&self) -> bool {
+        matches!(self.decls.as_slice(), [only] if matches!(self.tree[*only].kind, Kind::Embed(_)))
     }
 
     /// The same on a line, or a few.
     pub fn line(&self) -> Line {
+        self.line_with(&HashMap::new())
+    }
+
+    /// The same with these names for packages by their paths.
+    pub fn line_with(&self, names: &HashMap<String, String>) -> Line {
         let imports = self.imports.iter().map(|it| match &it.name {
             Some(name) => format!("import {name} {}", quote(&it.path)),
             None => format!("import {}", quote(&it.path)),
         });
-        let mut writer = Writer { tree: &self.tree, line: Line::default() };
+        let mut writer = Writer { of: self, names, tree: &self.tree, line: Line::default() };
         let only = match self.decls.as_slice() {
             [only] => match self.tree[*only].kind {
                 Kind::Embed(expr) => Some(expr),
@@ -103,44 +125,47 @@ impl Decoded {
     }
 }
 
-/// Several schemas in one file.
-pub fn texts(all: &[&Decoded], placed: Placed<'_>) -> String {
+/// Schemas at their places in one file, laid out.
+pub fn text(all: &[Placed<'_>], package: Option<&str>) -> String {
     let mut made = Made::default();
     let mut imports: Vec<Import> = Vec::new();
     let mut decls = Vec::new();
-    let mut elements = Vec::new();
-    let bare = placed.labels.is_empty() && !placed.listed;
-    for it in all {
-        let own = adopt(&mut made, it);
-        imports.extend(
-            it.imports.iter().filter(|it| !imports.contains(it)).cloned().collect::<Vec<_>>(),
-        );
-        if bare {
-            decls.extend(own);
+    for placed in all {
+        let mut exprs = Vec::new();
+        for it in &placed.schemas {
+            let own = adopt(&mut made, it);
+            for import in &it.imports {
+                if !imports.contains(import) {
+                    imports.push(import.clone());
+                }
+            }
+            match placed.labels.is_empty() && !placed.listed {
+                true => decls.extend(own),
+                false => exprs.push(builder::whole(&mut made, &own)),
+            }
+        }
+        if placed.listed {
+            let list = listed(&mut made, &exprs);
+            decls.push(match placed.labels {
+                [] => made.embed(list),
+                labels => around(&mut made, labels, list),
+            });
             continue;
         }
-        let expr = builder::whole(&mut made, &own);
-        match placed.listed {
-            true => elements.push(expr),
-            false => decls.push(around(&mut made, placed.labels, expr)),
+        for expr in exprs {
+            decls.push(around(&mut made, placed.labels, expr));
         }
     }
-    if placed.listed {
-        let list = listed(&mut made, &elements);
-        decls.push(match placed.labels {
-            [] => made.embed(list),
-            labels => around(&mut made, labels, list),
-        });
-    }
-    let comment = all.first().map_or(&[][..], |it| &it.comment);
     let mut file = Vec::new();
-    if let Some(package) = placed.package {
+    if let Some(package) = package {
         let name = made.name(package);
         file.push(made.add(Kind::Package(name)));
     }
     file.extend(imported(&mut made, &imports));
     file.extend(decls);
     let root = made.add(Kind::File(file.into_iter().collect()));
+    let first = all.first().and_then(|it| it.schemas.first());
+    let comment = first.map_or(&[][..], |it| &it.comment);
     if !comment.is_empty() {
         let lines = comment.iter().map(|it| (Distance::Absent, it.as_str().into())).collect();
         let distance = Distance::Absent;
@@ -261,6 +286,8 @@ fn imported(made: &mut Made, imports: &[Import]) -> Option<NodeId> {
 
 /// Writes nodes on a line.
 struct Writer<'a> {
+    of: &'a Decoded,
+    names: &'a HashMap<String, String>,
     tree: &'a Tree,
     line: Line,
 }
@@ -328,7 +355,8 @@ impl Writer<'_> {
         match &node.kind {
             Kind::Ident(text) | Kind::Literal(_, text) | Kind::Attribute(text) => {
                 self.mark(node.mark);
-                self.add(text);
+                let renamed = self.of.packages.get(&id).and_then(|it| self.names.get(it));
+                self.add(renamed.map_or(&**text, String::as_str));
             }
             Kind::Bottom => self.add("_|_"),
             Kind::Struct { decls, .. } => {

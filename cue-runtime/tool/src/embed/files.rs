@@ -1,16 +1,19 @@
 //! What `@embed(…)` asks for: a file or those that match a pattern, read as data.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cue_eval::builtin::{self, CallContext, Datum, Item, Member, Run};
 use cue_eval::evaluation::print_json;
 use cue_session::Position;
-use cue_syntax::ast::ExprKind;
+use cue_syntax::ast::{ExprKind, File};
 use cue_syntax::unquote::quote;
 
 use super::splice::Data;
-use crate::data::{self, Encoding};
+use crate::data::{self, Encoding, Value};
+use crate::filetype::{FileType, Reading};
+use crate::interpreted::{Schema, interpreted};
 use crate::located::Located;
 use crate::{diagnostic, filetype, folder, read};
 
@@ -57,8 +60,52 @@ fn unquoted(text: &str) -> String {
     }
 }
 
-/// The data that an attribute of a file in `folder` asks for.
-pub(super) fn value(folder: &Path, body: &str) -> Result<Data, Wrong> {
+/// A file that asks for others: what its own text says decides what packages are called in what is put in.
+pub(super) struct Asking<'a> {
+    /// The folder it is in.
+    pub(super) folder: &'a Path,
+    pub(super) file: &'a File,
+    pub(super) text: &'a str,
+}
+
+impl Asking<'_> {
+    /// The names of packages by their paths, and what has to be imported for that.
+    fn names(&self, packages: Vec<(String, String)>) -> (HashMap<String, String>, Vec<String>) {
+        let mut names = HashMap::new();
+        let mut imports = Vec::new();
+        for (path, name) in packages {
+            let own = self.file.imports.iter().find(|it| it.path == path);
+            if let Some(own) = own.filter(|it| !self.declares(it.called())) {
+                names.insert(path, own.called().to_owned());
+                continue;
+            }
+            let mut called = name;
+            while self.text.contains(&called) {
+                called.push_str("_embedded");
+            }
+            imports.push(format!("import {called} {}", quote(&path)));
+            names.insert(path, called);
+        }
+        (names, imports)
+    }
+
+    /// Whether a name could be that of a field.
+    fn declares(&self, name: &str) -> bool {
+        let mut around = self.text.match_indices(name).map(|it| it.0 + name.len());
+        around.any(|at| self.text.get(at..).is_some_and(|it| it.starts_with([':', '?', '!', '='])))
+    }
+}
+
+/// A value that is put in.
+struct One {
+    text: String,
+    imports: Vec<String>,
+    located: Arc<Located>,
+}
+
+/// The data that an attribute of a file asks for.
+pub(super) fn value(asking: &Asking<'_>, body: &str) -> Result<Data, Wrong> {
+    let folder = asking.folder;
     let given = arguments(body);
     let named = |name: &str| given.iter().find(|it| it.0 == name).map_or("", |it| it.1.as_str());
     let (file, glob, kind) = (named("file"), named("glob"), named("type"));
@@ -85,8 +132,8 @@ pub(super) fn value(folder: &Path, body: &str) -> Result<Data, Wrong> {
     }
     if glob.is_empty() {
         elsewhere(folder, file)?;
-        let (text, part) = one(folder, file, kind)?;
-        return Ok(Data { text, parts: vec![(0, file.to_owned(), part)] });
+        let One { text, imports, located } = one(asking, file, kind)?;
+        return Ok(Data { text, imports, parts: vec![(0, file.to_owned(), located)] });
     }
     if let Err(why) = called("Match", &[glob, ""]) {
         return wrong(format!("invalid glob pattern {glob:?}: {why}"));
@@ -100,15 +147,16 @@ pub(super) fn value(folder: &Path, body: &str) -> Result<Data, Wrong> {
     if found.is_empty() && !may_be_empty {
         return wrong(format!("no matches for glob pattern {glob:?}"));
     }
-    let mut data = Data { text: "{".into(), parts: Vec::new() };
+    let mut data = Data { text: "{".into(), ..Data::default() };
     for file in found.iter().filter(|it| !folder.join(it).is_dir()) {
         if data.text.len() > 1 {
             data.text.push_str(", ");
         }
         data.text.push_str(&format!("{}: ", quote(file)));
-        let (text, part) = one(folder, file, kind)?;
-        data.parts.push((data.text.len(), file.clone(), part));
-        data.text.push_str(&text);
+        let one = one(asking, file, kind)?;
+        data.parts.push((data.text.len(), file.clone(), one.located));
+        data.text.push_str(&one.text);
+        data.imports.extend(one.imports);
     }
     for file in &found {
         elsewhere(folder, file)?;
@@ -175,11 +223,13 @@ fn matching(folder: &Path, glob: &str) -> Result<Vec<String>, Wrong> {
 }
 
 /// A file's value as CUE.
-fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), Wrong> {
-    let encoding = match encoding(file, kind) {
-        Ok(encoding) => encoding,
+fn one(asking: &Asking<'_>, file: &str, kind: &str) -> Result<One, Wrong> {
+    let folder = asking.folder;
+    let kind = match kind_of(file, kind) {
+        Ok(kind) => kind,
         Err(message) => return wrong(message),
     };
+    let encoding = kind.map(|it| it.encoding);
     let path = folder.join(file);
     if path.is_dir() {
         return wrong("cannot embed directories");
@@ -187,8 +237,8 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
     let Ok(bytes) = read::bytes(&path) else {
         return wrong(format!("open {file}: no such file or directory"));
     };
-    let encoding = match encoding {
-        Some(Encoding::Cue) | None => {
+    let kind = match kind.filter(|it| it.encoding != Encoding::Cue) {
+        None => {
             let name = if encoding.is_none() { "textproto" } else { "cue" };
             let why = if encoding.is_none() {
                 ": requires support for schema-guided decoding"
@@ -197,9 +247,11 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
             };
             return wrong(format!("encoding {name:?} not (yet) supported{why}"));
         }
-        Some(encoding) => encoding,
+        Some(kind) => kind,
     };
-    let values = data::read(encoding, file, &bytes).and_then(data::Read::all).map_err(|all| {
+    let encoding = kind.encoding;
+    let read = data::read(encoding, file, &bytes).map(|it| interpreted(it, &kind, &bytes));
+    let values = read.and_then(data::Read::all).map_err(|all| {
         let it = all.into_iter().next().unwrap_or_else(|| diagnostic("no data", None));
         let absolute = read::absolute(Path::new(file));
         let mut message = it.message.replacen(&absolute, file, 1);
@@ -212,20 +264,43 @@ fn one(folder: &Path, file: &str, kind: &str) -> Result<(String, Arc<Located>), 
     })?;
     match values.as_slice() {
         [value] if encoding != Encoding::JsonLines => {
+            if let Some(schema) = &value.schema {
+                return Ok(put_in(asking, value, schema));
+            }
             // Nothing can be imported where this is put in.
             let it = match value.located.timed {
                 true => Located { text: print_json(&value.datum), ..Located::default() },
                 false => value.expression(),
             };
-            Ok((it.text.clone(), Arc::new(it)))
+            Ok(One { text: it.text.clone(), imports: Vec::new(), located: Arc::new(it) })
         }
         [_] => wrong("encoding \"jsonl\" not (yet) supported: requires support for streaming"),
         _ => wrong("streaming not implemented: found more than one value in file"),
     }
 }
 
-/// What a file is by its type, else by its name; none where a schema would have to say.
-fn encoding(file: &str, kind: &str) -> Result<Option<Encoding>, String> {
+/// A schema, with names for the packages in it that mean those where it is put in.
+fn put_in(asking: &Asking<'_>, value: &Value, schema: &Schema) -> One {
+    let (names, imports) = asking.names(schema.decoded.packages());
+    let line = schema.decoded.line_with(&names);
+    // The pieces are the same, if longer or shorter.
+    let places = line.places.iter().zip(&value.located.places).map(|(new, old)| (new.0, old.1));
+    let located = Located { places: places.collect(), text: line.text, ..Located::default() };
+    let mut out = Located::default();
+    match schema.line.is_expression {
+        true => {
+            out.add("(");
+            out.append(&located);
+            out.add(")");
+        }
+        false => out.enclose(&located),
+    }
+    One { text: out.text.clone(), imports, located: Arc::new(out) }
+}
+
+/// What a file is by its type, else by its name; none where a schema would have to say. No file says of itself that it
+/// is a schema here.
+fn kind_of(file: &str, kind: &str) -> Result<Option<FileType>, String> {
     if matches!((kind, filetype::ending(file)), ("textproto", _) | ("", "textproto" | "textpb")) {
         return Ok(None);
     }
@@ -233,7 +308,10 @@ fn encoding(file: &str, kind: &str) -> Result<Option<Encoding>, String> {
     let arguments: Vec<String> = argument.into_iter().chain([folder::dotted(file)]).collect();
     match filetype::arguments(&arguments) {
         Ok(it) => match it.files.first() {
-            Some(it) => Ok(Some(it.kind.encoding)),
+            Some(it) if it.kind.reading == Reading::Auto => {
+                Ok(Some(FileType { reading: Reading::Plain, ..it.kind }))
+            }
+            Some(it) => Ok(Some(it.kind)),
             None => Err(format!("no encoding specified for file {file:?}")),
         },
         Err(error) => Err(error.to_string()),

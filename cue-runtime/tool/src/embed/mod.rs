@@ -47,7 +47,7 @@ pub(crate) fn embed(
             continue;
         }
         let found = find::attributes(&parsed.file, &source.text);
-        if let Some(it) = put_in(source, &found, wrong) {
+        if let Some(it) = put_in(source, &parsed.file, &found, wrong) {
             source.text = it.text.as_str().into();
             spliced.push(it);
         }
@@ -99,24 +99,38 @@ fn embeds(file: &File, source: &Source, wrong: &mut Vec<Diagnostic>) -> bool {
 /// The source with the data in it.
 fn put_in(
     source: &Source,
+    file: &File,
     found: &[find::Found<'_>],
     wrong: &mut Vec<Diagnostic>,
 ) -> Option<Spliced> {
     let lines = LineIndex::new(&source.text);
     let folder = std::path::Path::new(&source.name).parent();
     let folder = folder.unwrap_or(std::path::Path::new(""));
+    let asking = files::Asking { folder, file, text: &source.text };
     let mut pieces = Vec::new();
+    let mut imports: Vec<String> = Vec::new();
     for it in found {
         let (line, column) = lines.at(it.attribute.span.start);
         let at = Position { file: source.name.clone(), line, column };
-        match files::value(folder, &it.attribute.body) {
-            Ok(data) => pieces.extend(it.place.pieces(data)),
+        match files::value(&asking, &it.attribute.body) {
+            Ok(data) => {
+                let more = data.imports.iter().filter(|it| !imports.contains(it));
+                let more: Vec<String> = more.cloned().collect();
+                imports.extend(more);
+                pieces.extend(it.place.pieces(data));
+            }
             Err(files::Wrong { message, inside }) => wrong.push(Diagnostic {
                 message: format!("@embed: {message}"),
                 positions: std::iter::once(at).chain(inside).collect(),
                 ..diagnostic("", None)
             }),
         }
+    }
+    if let Some(clause) = file.package.as_ref().filter(|_| !imports.is_empty()) {
+        imports.dedup();
+        let start = clause.span.end as usize;
+        let before = format!("\n{}\n", imports.join("\n"));
+        pieces.push(Piece { start, removed: 0, before, data: Data::default() });
     }
     (!pieces.is_empty()).then(|| Spliced::new(source, pieces))
 }

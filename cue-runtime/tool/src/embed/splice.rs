@@ -11,6 +11,8 @@ use crate::located::Located;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Data {
     pub(crate) text: String,
+    /// What it imports: lines.
+    pub(crate) imports: Vec<String>,
     /// Where pieces of the text begin, their files and where they are from.
     pub(crate) parts: Vec<(usize, String, Arc<Located>)>,
 }

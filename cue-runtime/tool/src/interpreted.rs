@@ -1,0 +1,226 @@
+//! Files of data that are schemas in another language: what they mean as CUE, with the places in the files.
+
+use std::sync::Arc;
+
+use cue_eval::builtin::Datum;
+use cue_eval::encode::Tree;
+use cue_jsonschema::decode::{
+    Config, Decoded, Document, Form, Line, Problem, decode, decode_open_api, plain,
+};
+use cue_session::{Diagnostic, Source};
+
+use crate::data::{self, Encoding, Read, Value};
+use crate::diagnostic;
+use crate::error::in_order;
+use crate::filetype::{FileType, Reading};
+use crate::located::{Lines, Located};
+use crate::plan::OfData;
+use crate::spelled::{Spelling, stays, string_at};
+use crate::written::multiline;
+
+/// A schema as CUE.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    /// Laid out as a file.
+    pub(crate) decoded: Decoded,
+    /// On a line, as it is evaluated.
+    pub(crate) line: Line,
+}
+
+impl Schema {
+    /// Its declarations as a file.
+    pub(crate) fn declared(&self) -> String {
+        format!("{}\n{}\n", self.line.imports.join("\n"), self.line.text)
+    }
+}
+
+/// Which language a value says that it is a schema in.
+fn told(datum: &Datum) -> Option<Reading> {
+    let field = |datum: &Datum, name: &str| match datum {
+        Datum::Struct(fields) => fields.iter().find(|it| *it.0 == *name).map(|it| it.1.clone()),
+        _ => None,
+    };
+    let text = |datum: &Datum, name: &str| match field(datum, name) {
+        Some(Datum::String(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let info = field(datum, "info").unwrap_or(Datum::Null);
+    let third = text(datum, "openapi").is_some_and(|it| it.starts_with("3."));
+    if third && text(&info, "title").is_some() && text(&info, "version").is_some() {
+        return Some(Reading::OpenApi);
+    }
+    let url = text(datum, "$schema")?;
+    let (url, _) = url.split_once('#').unwrap_or((&url, ""));
+    let (url, _) = url.split_once('?').unwrap_or((url, ""));
+    let (_, rest) = url.split_once("//")?;
+    let (host, path) = rest.split_once('/')?;
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let host = host.split(':').next().unwrap_or(host);
+    let last = path.rsplit('/').next().unwrap_or(path);
+    (host == "json-schema.org" && last == "schema").then_some(Reading::JsonSchema)
+}
+
+/// The language of a value in a file of that kind.
+fn language(kind: &FileType, datum: &Datum) -> Option<Reading> {
+    match kind.reading {
+        Reading::Plain => None,
+        Reading::Auto => told(datum),
+        Reading::JsonSchema | Reading::OpenApi => Some(kind.reading),
+    }
+}
+
+/// The values of a file, those that are schemas with what they mean; the first that is none ends it.
+pub(crate) fn interpreted(read: Read, kind: &FileType, bytes: &[u8]) -> Read {
+    let Read { mut values, mut wrong } = read;
+    if values.iter().all(|it| language(kind, &it.datum).is_none()) {
+        return Read { values, wrong };
+    }
+    let trees = data::trees(kind.encoding, bytes);
+    for number in 0..values.len() {
+        let Some(value) = values.get_mut(number) else { break };
+        let Some(language) = language(kind, &value.datum) else { continue };
+        let tree = trees.get(number).cloned().unwrap_or_default();
+        match schema(&tree, (kind, language), &value.file, bytes) {
+            Ok((schema, located)) => {
+                value.located = Arc::new(located);
+                value.schema = Some(Arc::new(schema));
+            }
+            Err(all) => {
+                values.truncate(number);
+                wrong = all;
+                break;
+            }
+        }
+    }
+    Read { values, wrong }
+}
+
+/// Whether the first value of a file is a schema.
+pub(crate) fn is_schema(read: &Read, kind: &FileType) -> bool {
+    match read.values.first() {
+        Some(value) => value.schema.is_some(),
+        None => kind.reading.is_schema(),
+    }
+}
+
+/// What one schema means.
+pub(crate) fn schema(
+    tree: &Tree,
+    (kind, language): (&FileType, Reading),
+    file: &str,
+    bytes: &[u8],
+) -> Result<(Schema, Located), Vec<Diagnostic>> {
+    let config = Config {
+        strict_keywords: kind.strict.keywords,
+        strict_features: kind.strict.features,
+        open_only_when_explicit: kind.strict.open_only_when_explicit,
+        ..Config::default()
+    };
+    let decoded = with_document(tree, kind.encoding, bytes, |it| match language {
+        Reading::OpenApi => decode_open_api(it, &config),
+        _ => decode(it, &config),
+    });
+    let bytes = decoded_bytes(bytes);
+    let lines = match kind.encoding {
+        Encoding::Json | Encoding::JsonLines => Some(Lines::new(&bytes)),
+        Encoding::Yaml => Some(Lines::of_characters(&bytes)),
+        Encoding::Cue | Encoding::Toml | Encoding::Text | Encoding::Binary => None,
+    };
+    let place = |at: u32| lines.as_ref().map(|it| it.at(at));
+    let decoded = decoded.map_err(|all| {
+        let wrong = |Problem { message, at }: Problem| match at.and_then(place) {
+            Some((line, column)) => diagnostic(message, Some((file, line, column))),
+            None => diagnostic(message, None),
+        };
+        in_order(all.into_iter().map(wrong).collect())
+    })?;
+    let line = decoded.line();
+    let places = line.places.iter().filter_map(|(here, at)| Some((*here, place(*at)?)));
+    let places = places.collect();
+    let located = Located { text: line.text.clone(), places, ..Located::default() };
+    Ok((Schema { decoded, line }, located))
+}
+
+/// The CUE of each value of a file, those that are no schemas as they are.
+pub(crate) fn as_cue(values: &[Value], encoding: Encoding, bytes: &[u8]) -> Vec<Arc<Schema>> {
+    let trees = data::trees(encoding, bytes);
+    let each = values.iter().zip(trees);
+    let each = each.map(|(value, tree)| match &value.schema {
+        Some(schema) => schema.clone(),
+        None => {
+            let decoded = with_document(&tree, encoding, bytes, plain);
+            let line = decoded.line();
+            Arc::new(Schema { decoded, line })
+        }
+    });
+    each.collect()
+}
+
+/// The text of a file without what marks its encoding.
+fn decoded_bytes(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    text.strip_prefix('\u{feff}').unwrap_or(&text).as_bytes().to_vec()
+}
+
+fn with_document<R>(
+    tree: &Tree,
+    encoding: Encoding,
+    bytes: &[u8],
+    work: impl FnOnce(&Document<'_>) -> R,
+) -> R {
+    let bytes = &decoded_bytes(bytes)[..];
+    let form = match encoding {
+        Encoding::Json | Encoding::JsonLines => Form::Json,
+        Encoding::Yaml => Form::Yaml,
+        Encoding::Cue | Encoding::Toml | Encoding::Text | Encoding::Binary => Form::Other,
+    };
+    let spelling = Spelling { file: bytes, lines: Lines::new(bytes) };
+    let spelled = |datum: &Datum, offset: u32| match datum {
+        Datum::String(_) if form == Form::Json && stays(string_at(bytes, offset)) => {
+            string_at(bytes, offset).to_owned()
+        }
+        Datum::String(text) if text.contains('\n') => {
+            let mut out = String::new();
+            multiline(text, "", &mut out);
+            out
+        }
+        Datum::String(_) => datum.literal(),
+        other if form == Form::Other => other.literal(),
+        other => spelling.scalar(other, offset),
+    };
+    work(&Document { tree, file: bytes, form, spelled: &spelled })
+}
+
+/// A schema as a source of its own, and where its pieces are from.
+pub(crate) fn source(
+    value: &Value,
+    number: usize,
+    package: Option<&str>,
+) -> Option<(Source, OfData)> {
+    let schema = value.schema.as_ref()?;
+    let mut line = Located::default();
+    for text in &schema.line.comment {
+        line.add(text);
+        line.add("\n");
+    }
+    if !schema.line.comment.is_empty() && package.is_none() {
+        line.add("\n");
+    }
+    if let Some(package) = package {
+        line.add(&format!("package {package}\n\n"));
+    }
+    for import in &schema.line.imports {
+        line.add(import);
+        line.add("\n");
+    }
+    line.add("\n");
+    let whole = u32::try_from(line.text.len()).unwrap_or(u32::MAX);
+    line.append(&value.located);
+    line.add("\n");
+    let end = if value.file == "-" { "" } else { ".json" };
+    let name = format!("{}\0schema{number}{end}", value.file);
+    let source = Source::new(name.as_str(), line.text.as_str());
+    let lines = Lines::new(line.text.as_bytes());
+    let file = value.file.clone();
+    Some((source, OfData { name, file, whole, lines, line, repeats: false }))
+}
