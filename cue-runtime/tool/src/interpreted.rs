@@ -1,5 +1,6 @@
 //! Files of data that are schemas in another language: what they mean as CUE, with the places in the files.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use cue_eval::builtin::Datum;
@@ -10,7 +11,7 @@ use cue_jsonschema::decode::{
 use cue_session::{Diagnostic, Source};
 
 use crate::data::{self, Encoding, Read, Value};
-use crate::diagnostic;
+use crate::{Verb, diagnostic};
 use crate::error::in_order;
 use crate::filetype::{FileType, Reading};
 use crate::located::{Lines, Located};
@@ -195,27 +196,34 @@ fn with_document<R>(
 pub(crate) fn source(
     value: &Value,
     number: usize,
-    package: Option<&str>,
+    (verb, package): (Verb, Option<&str>),
 ) -> Option<(Source, OfData)> {
     let schema = value.schema.as_ref()?;
     let mut line = Located::default();
-    for text in &schema.line.comment {
+    let (comment, apart) = &schema.line.comment;
+    let comment = comment.iter().filter(|_| !apart || package.is_some());
+    for text in comment {
         line.add(text);
         line.add("\n");
     }
-    if !schema.line.comment.is_empty() && package.is_none() {
-        line.add("\n");
-    }
     if let Some(package) = package {
+        // What is said of a file is not said of the clause.
+        line.add(if *apart { "" } else { "\n" });
         line.add(&format!("package {package}\n\n"));
     }
     for import in &schema.line.imports {
         line.add(import);
         line.add("\n");
     }
-    line.add("\n");
+    if package.is_some() || !schema.line.imports.is_empty() || schema.line.comment.0.is_empty() {
+        line.add("\n");
+    }
     let whole = u32::try_from(line.text.len()).unwrap_or(u32::MAX);
-    line.append(&value.located);
+    match verb {
+        // It is printed as it is written.
+        Verb::Def => line.append(&value.located),
+        Verb::Eval | Verb::Export | Verb::Vet => line.append(&in_order_of_fields(value, schema)),
+    }
     line.add("\n");
     let end = if value.file == "-" { "" } else { ".json" };
     let name = format!("{}\0schema{number}{end}", value.file);
@@ -223,4 +231,13 @@ pub(crate) fn source(
     let lines = Lines::new(line.text.as_bytes());
     let file = value.file.clone();
     Some((source, OfData { name, file, whole, lines, line, repeats: false }))
+}
+
+/// The CUE of a schema with its fields in the order in which they are printed.
+fn in_order_of_fields(value: &Value, schema: &Schema) -> Located {
+    let pairs = schema.line.places.iter().zip(&value.located.places);
+    let known: HashMap<u32, (u32, u32)> = pairs.map(|(one, other)| (one.1, other.1)).collect();
+    let line = schema.decoded.line_in_order();
+    let places = line.places.iter().filter_map(|(here, at)| Some((*here, *known.get(at)?)));
+    Located { places: places.collect(), text: line.text, ..Located::default() }
 }

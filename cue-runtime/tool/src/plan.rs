@@ -205,7 +205,9 @@ impl Plan<'_> {
     /// A schema that is none, and one beside a package.
     fn with_schemas(&mut self, data: Vec<Opened>) -> Result<Vec<Opened>, Error> {
         let (schemas, others): (Vec<_>, Vec<_>) = data.into_iter().partition(Opened::is_schema);
-        let looked_at = others.is_empty() && (self.is_streamed() || self.placement.is_used());
+        let beside = self.is_streamed() || self.placement.is_used();
+        let beside = beside || !self.files.sources.is_empty();
+        let looked_at = others.is_empty() && beside;
         if schemas.is_empty() || looked_at {
             return Ok(if others.is_empty() { schemas } else { others });
         }
@@ -217,7 +219,8 @@ impl Plan<'_> {
         let package = package.filter(|it| is_name(it));
         for value in named::all(&schemas)? {
             let number = self.files.schemas.len();
-            let found = interpreted::source(&value, number, package.as_deref());
+            let verb = self.request.verb;
+            let found = interpreted::source(&value, number, (verb, package.as_deref()));
             if let Some((source, places)) = found {
                 self.files.sources.push(source);
                 self.files.schemas.push(Arc::new(places));

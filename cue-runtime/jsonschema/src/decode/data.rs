@@ -103,6 +103,10 @@ impl Data {
         if data.values.is_empty() {
             data.add(0, Distance::Absent, Content::Null, None);
         }
+        // The whole is told where its first field is.
+        if let Some((_, first)) = data.fields_of(Self::ROOT).first() {
+            data.values[0].at = data[*first].at;
+        }
         data
     }
 

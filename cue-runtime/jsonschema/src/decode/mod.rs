@@ -33,9 +33,11 @@ mod kubernetes; // x-kubernetes-…
 mod package; // names of imported packages
 mod open_api; // documents of OpenAPI
 mod output; // the file as text
+mod custom; // custom resource definitions
 
 use std::collections::HashMap;
 
+pub use custom::{Crd, custom_resources};
 pub use data::{Document, Form};
 pub use open_api::{decode_open_api, plain};
 pub use output::{Decoded, Line, Placed, text};

@@ -47,6 +47,7 @@ pub fn decode_open_api(document: &Document<'_>, config: &Config) -> Result<Decod
     let told = info.and_then(|it| decoder.information(it));
     let mut decoded = Decoded::of(decoder, &Info::default());
     decoded.comment = comment::of_text(&described(&data, info));
+    decoded.apart = true;
     if let Some(told) = told {
         decoded.begin_with(told);
     }

@@ -20,6 +20,8 @@ pub struct Decoded {
     pub(super) imports: Vec<Import>,
     /// Said of the file.
     pub(super) comment: Vec<String>,
+    /// It is said of no part of the file.
+    pub(super) apart: bool,
     pub(super) decls: Vec<NodeId>,
     /// Names of packages with their paths.
     packages: HashMap<NodeId, String>,
@@ -45,8 +47,8 @@ pub struct Line {
     pub text: String,
     /// Bytes of the text, and those of the schema that they stand for.
     pub places: Vec<(u32, u32)>,
-    /// Lines of a comment about the file.
-    pub comment: Vec<String>,
+    /// Lines of a comment about the file, and whether it is about no part of that.
+    pub comment: (Vec<String>, bool),
     /// Whether it is one expression and no struct.
     pub is_expression: bool,
 }
@@ -67,7 +69,7 @@ impl Decoded {
         }
         decls.splice(..0, said);
         let packages = made.packages.into_iter().collect();
-        Self { tree: made.tree, imports, comment, decls, packages }
+        Self { tree: made.tree, imports, comment, apart: false, decls, packages }
     }
 
     /// That this white space stands before a declaration.
@@ -95,17 +97,36 @@ impl Decoded {
 
     /// The same on a line, or a few.
     pub fn line(&self) -> Line {
-        self.line_with(&HashMap::new())
+        self.written(&self.decls, &HashMap::new())
+    }
+
+    /// The same with definitions before what is embedded beside them: so are fields of values ordered.
+    pub fn line_in_order(&self) -> Line {
+        let place = |it: &NodeId| match self.tree[*it].kind {
+            Kind::Attribute(_) => 0,
+            Kind::Embed(_) => 2,
+            Kind::Ellipsis(_) => 3,
+            _ => 1,
+        };
+        let mut decls = self.decls.clone();
+        if decls.iter().any(|it| place(it) == 2) {
+            decls.sort_by_key(place);
+        }
+        self.written(&decls, &HashMap::new())
     }
 
     /// The same with these names for packages by their paths.
     pub fn line_with(&self, names: &HashMap<String, String>) -> Line {
+        self.written(&self.decls, names)
+    }
+
+    fn written(&self, decls: &[NodeId], names: &HashMap<String, String>) -> Line {
         let imports = self.imports.iter().map(|it| match &it.name {
             Some(name) => format!("import {name} {}", quote(&it.path)),
             None => format!("import {}", quote(&it.path)),
         });
         let mut writer = Writer { of: self, names, tree: &self.tree, line: Line::default() };
-        let only = match self.decls.as_slice() {
+        let only = match decls {
             [only] => match self.tree[*only].kind {
                 Kind::Embed(expr) => Some(expr),
                 _ => None,
@@ -114,11 +135,11 @@ impl Decoded {
         };
         match only {
             Some(expr) => writer.expr(expr),
-            None => writer.decls(&self.decls),
+            None => writer.decls(decls),
         }
         Line {
             imports: imports.collect(),
-            comment: self.comment.clone(),
+            comment: (self.comment.clone(), self.apart),
             is_expression: only.is_some(),
             ..writer.line
         }
@@ -163,9 +184,13 @@ pub fn text(all: &[Placed<'_>], package: Option<&str>) -> String {
     }
     file.extend(imported(&mut made, &imports));
     file.extend(decls);
-    let root = made.add(Kind::File(file.into_iter().collect()));
     let first = all.first().and_then(|it| it.schemas.first());
+    if let (true, Some(next)) = (first.is_some_and(|it| it.apart) && package.is_none(), file.first())
+    {
+        made.set_apart(*next, Distance::Gap);
+    }
     let comment = first.map_or(&[][..], |it| &it.comment);
+    let root = made.add(Kind::File(file.into_iter().collect()));
     if !comment.is_empty() {
         let lines = comment.iter().map(|it| (Distance::Absent, it.as_str().into())).collect();
         let distance = Distance::Absent;
@@ -427,10 +452,18 @@ impl Writer<'_> {
 
     /// Operands one behind the other, of which there may be many.
     fn chain(&mut self, id: NodeId) {
+        // Alternatives within alternatives are alternatives.
+        let flat = |op: T, right: NodeId| match &self.tree[right].kind {
+            Kind::Paren { inner, .. } if op == T::Or => match &self.tree[*inner].kind {
+                Kind::Binary { op: T::Or, .. } => *inner,
+                _ => right,
+            },
+            _ => right,
+        };
         let mut rights = Vec::new();
         let mut at = id;
         while let Kind::Binary { left, op, right, .. } = &self.tree[at].kind {
-            rights.push((*op, *right));
+            rights.push((*op, flat(*op, *right)));
             at = *left;
         }
         self.expr(at);

@@ -54,7 +54,7 @@ impl Decoder<'_> {
             }
             "object" => Kinds::STRUCT,
             _ => {
-                let shown = self.shown(of);
+                let shown = name.map_or_else(|| self.shown(of), |it| it.to_string());
                 self.problem(of, format!("unknown type {shown:?}"));
                 Kinds::NONE
             }
