@@ -273,7 +273,7 @@ impl Translator<'_> {
             return Ok(());
         };
         let named = body.strip_prefix("P<").or_else(|| body.strip_prefix('<'));
-        if let Some(name) = named.filter(|name| !name.starts_with(['=', '!'])) {
+        if let Some(name) = named {
             let Some(end) = name.find('>') else { return Err((NAME, rest.to_owned())) };
             let text = &name[..end];
             let head = rest.len() - name.len() + end + 1;
@@ -467,7 +467,7 @@ impl Translator<'_> {
                     (char::from_u32(code).unwrap_or('\0'), 4)
                 }
             }
-            _ if c.is_ascii_punctuation() => (c, 2),
+            _ if c.is_ascii() && !c.is_ascii_alphanumeric() => (c, 2),
             _ => return refused(1 + c.len_utf8()),
         };
         self.at += length;

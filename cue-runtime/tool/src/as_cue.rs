@@ -74,6 +74,10 @@ impl Asked<'_> {
         }
         let mut text = self.with_clause(text.trim_end_matches('\n').to_owned())?;
         text.push('\n');
+        let comment = &self.unit.comment;
+        if self.request.verb == Verb::Def && self.expression.is_empty() && !comment.is_empty() {
+            text = format!("{comment}{}", text.trim_start_matches('\n'));
+        }
         Ok(text.into_bytes())
     }
 

@@ -11,13 +11,13 @@ use cue_jsonschema::decode::{
 use cue_session::{Diagnostic, Source};
 
 use crate::data::{self, Encoding, Read, Value};
-use crate::{Verb, diagnostic};
 use crate::error::in_order;
 use crate::filetype::{FileType, Reading};
 use crate::located::{Lines, Located};
 use crate::plan::OfData;
 use crate::spelled::{Spelling, stays, string_at};
 use crate::written::multiline;
+use crate::{Verb, diagnostic};
 
 /// A schema as CUE.
 #[derive(Debug)]
@@ -146,12 +146,12 @@ pub(crate) fn schema(
 pub(crate) fn as_cue(values: &[Value], encoding: Encoding, bytes: &[u8]) -> Vec<Arc<Schema>> {
     let trees = data::trees(encoding, bytes);
     let each = values.iter().zip(trees);
-    let each = each.map(|(value, tree)| match &value.schema {
-        Some(schema) => schema.clone(),
+    let each = each.filter_map(|(value, tree)| match &value.schema {
+        Some(schema) => Some(schema.clone()),
         None => {
-            let decoded = with_document(&tree, encoding, bytes, plain);
+            let decoded = with_document(&tree, encoding, bytes, plain).ok()?;
             let line = decoded.line();
-            Arc::new(Schema { decoded, line })
+            Some(Arc::new(Schema { decoded, line }))
         }
     });
     each.collect()
@@ -200,24 +200,14 @@ pub(crate) fn source(
 ) -> Option<(Source, OfData)> {
     let schema = value.schema.as_ref()?;
     let mut line = Located::default();
-    let (comment, apart) = &schema.line.comment;
-    let comment = comment.iter().filter(|_| !apart || package.is_some());
-    for text in comment {
-        line.add(text);
-        line.add("\n");
-    }
     if let Some(package) = package {
-        // What is said of a file is not said of the clause.
-        line.add(if *apart { "" } else { "\n" });
         line.add(&format!("package {package}\n\n"));
     }
     for import in &schema.line.imports {
         line.add(import);
         line.add("\n");
     }
-    if package.is_some() || !schema.line.imports.is_empty() || schema.line.comment.0.is_empty() {
-        line.add("\n");
-    }
+    line.add("\n");
     let whole = u32::try_from(line.text.len()).unwrap_or(u32::MAX);
     match verb {
         // It is printed as it is written.
@@ -231,6 +221,19 @@ pub(crate) fn source(
     let lines = Lines::new(line.text.as_bytes());
     let file = value.file.clone();
     Some((source, OfData { name, file, whole, lines, line, repeats: false }))
+}
+
+/// What schemas say of the files that they become, above those: with a name of a package it is not said of its clause,
+/// and what a document of OpenAPI says is said of that alone.
+pub(crate) fn comment(values: &[Value], package: Option<&str>) -> String {
+    let said = values.iter().filter_map(|it| it.schema.as_ref()).map(|it| &it.line.comment);
+    let said = said.filter(|(lines, apart)| !lines.is_empty() && !(*apart && package.is_none()));
+    let said: Vec<_> = said.collect();
+    let Some((_, apart)) = said.first() else { return String::new() };
+    let gap = if package.is_some() && !apart { "\n\n" } else { "\n" };
+    let each: Vec<String> = said.iter().map(|it| it.0.join("\n")).collect();
+    let between = if package.is_some() && !apart { "\n\n" } else { "\n//\n" };
+    format!("{}{gap}", each.join(between))
 }
 
 /// The CUE of a schema with its fields in the order in which they are printed.

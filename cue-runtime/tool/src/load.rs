@@ -49,6 +49,8 @@ pub struct Instance {
     pub(crate) spliced: Vec<Spliced>,
     /// Sources that are schemas in other languages.
     pub(crate) schemas: Vec<Arc<OfData>>,
+    /// What is said of it as a file.
+    pub(crate) comment: String,
 }
 
 /// What was loaded.

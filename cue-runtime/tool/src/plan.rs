@@ -38,6 +38,8 @@ pub(crate) struct Unit {
     pub(crate) spliced: Vec<Spliced>,
     /// Sources that are schemas in other languages.
     pub(crate) schemas: Vec<Arc<OfData>>,
+    /// What is said of it as a file, where it is printed as one.
+    pub(crate) comment: String,
     /// Whether data is what is looked at.
     pub(crate) checked: bool,
     /// Names of fields that data has at the root.
@@ -217,7 +219,11 @@ impl Plan<'_> {
         }
         let package = self.files.package.clone().or_else(|| self.request.package.clone());
         let package = package.filter(|it| is_name(it));
-        for value in named::all(&schemas)? {
+        let values = named::all(&schemas)?;
+        if others.is_empty() {
+            self.files.comment = interpreted::comment(&values, package.as_deref());
+        }
+        for value in values {
             let number = self.files.schemas.len();
             let verb = self.request.verb;
             let found = interpreted::source(&value, number, (verb, package.as_deref()));
@@ -285,6 +291,9 @@ impl Plan<'_> {
     /// All values at their places.
     fn placed(&self, values: &[Value]) -> Result<Unit, Error> {
         let mut data = Unit { package: self.schema().package.clone(), ..Unit::default() };
+        if self.schema().sources.is_empty() {
+            data.comment = interpreted::comment(values, self.request.package.as_deref());
+        }
         for of_file in by_file(values) {
             if self.placement.is_used() {
                 data.add(&self.placement.place(self.runtime, of_file)?, of_file);
@@ -326,7 +335,10 @@ impl Plan<'_> {
         unit.spliced.extend(own.spliced);
         unit.schemas.extend(own.schemas);
         unit.sources.splice(..0, own.sources);
-        let Unit { inputs, data, fields, .. } = own;
+        let Unit { inputs, data, fields, comment, .. } = own;
+        if !comment.is_empty() {
+            unit.comment = comment;
+        }
         let mut unit = Unit { inputs, data, fields, had_data: !named.is_empty(), ..unit };
         if !unit.sources.is_empty() || !unit.inputs.is_empty() {
             return Ok(vec![unit]);
@@ -381,9 +393,19 @@ fn imports(values: &[Value]) -> BTreeSet<String> {
 
 impl From<Instance> for Unit {
     fn from(it: Instance) -> Self {
-        let Instance { name, import_path, sources, packages, package, data: _, spliced, schemas } =
-            it;
-        Unit { name, import_path, sources, packages, package, spliced, schemas, ..Unit::default() }
+        let Instance { name, import_path, sources, packages, package, spliced, .. } = it;
+        let Instance { schemas, comment, .. } = it;
+        Unit {
+            name,
+            import_path,
+            sources,
+            packages,
+            package,
+            spliced,
+            schemas,
+            comment,
+            ..Unit::default()
+        }
     }
 }
 

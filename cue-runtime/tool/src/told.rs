@@ -55,6 +55,13 @@ impl Asked<'_> {
             wrong.positions.retain(|it| inside(&it) || !beside(it));
             self.keep_first(wrong);
             wrong.positions.retain_mut(|it| self.relocated(it, above) == Place::Known);
+            // Pieces of a schema that is made may stand for the same one.
+            let mut seen: Vec<Position> = Vec::new();
+            wrong.positions.retain(|it| {
+                let new = !seen.contains(it);
+                seen.push(it.clone());
+                new
+            });
         }
         Error::Diagnostics(all)
     }

@@ -72,9 +72,7 @@ fn resource(data: &Data, of: Id, spec: Spec) -> Result<Crd, Vec<Problem>> {
             strict_keywords: true,
             strict_features: false,
             open_only_when_explicit: true,
-            root: Root::Single(format!(
-                "#{prefix}/spec/versions/{number}/schema/openAPIV3Schema"
-            )),
+            root: Root::Single(format!("#{prefix}/spec/versions/{number}/schema/openAPIV3Schema")),
             names: Names::Usual,
         };
         let mut decoded = decode_data(data, &config)?;

@@ -118,13 +118,13 @@ fn decode_data(data: &Data, config: &Config) -> Result<Decoded, Vec<Problem>> {
     let mut decoder = Decoder::new(data, config);
     let found = decoder.all();
     match found {
-        Some(info) if decoder.problems.is_empty() => Ok(Decoded::of(decoder, &info)),
+        Some(info) if decoder.problems.is_empty() => Decoded::of(decoder, &info),
         _ => Err(decoder.problems),
     }
 }
 
 /// Deepest nesting of schemas.
-const DEEPEST: usize = 1_000;
+const DEEPEST: usize = 10_000;
 /// Stack of each level at most, in a debug build.
 const LEVEL: usize = 24 << 10;
 /// How often a schema is walked at most.
@@ -300,30 +300,12 @@ impl<'a> Decoder<'a> {
 
     /// A value as messages show it.
     fn shown(&self, value: Id) -> String {
-        let data = self.data;
-        match &data[value].content {
-            Content::Null => "null".into(),
-            Content::Bool(it) => it.to_string(),
-            Content::Number(it) => it.cue_text(),
-            Content::String(it) => cue_syntax::unquote::quote(it),
-            Content::Bytes(it) => it.clone(),
-            Content::List(items) => {
-                let all: Vec<String> =
-                    items.iter().take(MANY_SHOWN).map(|it| self.shown(*it)).collect();
-                format!("[{}]", all.join(","))
-            }
-            Content::Struct(fields) => {
-                let field =
-                    |it: &(std::sync::Arc<str>, Id)| format!("{}:{}", it.0, self.shown(it.1));
-                let all: Vec<String> = fields.iter().take(MANY_SHOWN).map(field).collect();
-                format!("{{{}}}", all.join(","))
-            }
-        }
+        let mut other = Decoder::new(self.data, self.config);
+        let root = other.plain(value);
+        other.made.tree.root = Some(root);
+        cue_syntax::format_tree(&other.made.tree, cue_syntax::Style::Simplified)
     }
 }
-
-/// Most parts of a value that a message shows.
-const MANY_SHOWN: usize = 100;
 
 /// What a schema has from the one around it.
 #[derive(Clone, Copy, Debug)]

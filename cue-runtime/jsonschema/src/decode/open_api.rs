@@ -45,7 +45,7 @@ pub fn decode_open_api(document: &Document<'_>, config: &Config) -> Result<Decod
     }
     let info = data.field(Data::ROOT, "info");
     let told = info.and_then(|it| decoder.information(it));
-    let mut decoded = Decoded::of(decoder, &Info::default());
+    let mut decoded = Decoded::of(decoder, &Info::default())?;
     decoded.comment = comment::of_text(&described(&data, info));
     decoded.apart = true;
     if let Some(told) = told {
@@ -55,7 +55,10 @@ pub fn decode_open_api(document: &Document<'_>, config: &Config) -> Result<Decod
 }
 
 /// Data that says nothing of a schema, as it is.
-pub fn plain(document: &Document<'_>) -> Decoded {
+///
+/// # Errors
+/// None, since it imports nothing.
+pub fn plain(document: &Document<'_>) -> Result<Decoded, Vec<Problem>> {
     let data = Data::read(document);
     let config = Config::default();
     let mut decoder = Decoder::new(&data, &config);
@@ -97,7 +100,7 @@ impl Decoder<'_> {
     }
 
     /// A value as it is, open to more.
-    fn plain(&mut self, of: Id) -> NodeId {
+    pub(super) fn plain(&mut self, of: Id) -> NodeId {
         let data: &Data = self.data;
         stacker::maybe_grow(super::LEVEL, super::LEVEL * 64, || match &data[of].content {
             Content::List(elements) => {

@@ -11,7 +11,7 @@ use super::made::{Made, Marker, NOWHERE};
 use super::package::{Import, import};
 use super::reference::package_name;
 use super::state::Info;
-use super::{Decoder, builder};
+use super::{Decoder, Problem, builder};
 
 /// A schema as CUE.
 #[derive(Debug)]
@@ -55,10 +55,16 @@ pub struct Line {
 
 impl Decoded {
     /// What a decoder has made.
-    pub(super) fn of(decoder: Decoder<'_>, info: &Info) -> Self {
+    ///
+    /// # Errors
+    /// Names in it mean two things.
+    pub(super) fn of(decoder: Decoder<'_>, info: &Info) -> Result<Self, Vec<Problem>> {
         let Decoder { mut made, builder, .. } = decoder;
         let (mut decls, comment) = builder.file(&mut made);
-        let imports = import(&mut made, &decls);
+        let imports = import(&mut made, &decls).map_err(|why| {
+            let text = "cannot sanitize jsonschema resulting syntax";
+            vec![Problem::nowhere(format!("{text}: {why}"))]
+        })?;
         let mut said = Vec::new();
         if info.says_version {
             let version = info.version.text();
@@ -69,7 +75,7 @@ impl Decoded {
         }
         decls.splice(..0, said);
         let packages = made.packages.into_iter().collect();
-        Self { tree: made.tree, imports, comment, apart: false, decls, packages }
+        Ok(Self { tree: made.tree, imports, comment, apart: false, decls, packages })
     }
 
     /// That this white space stands before a declaration.
@@ -185,7 +191,8 @@ pub fn text(all: &[Placed<'_>], package: Option<&str>) -> String {
     file.extend(imported(&mut made, &imports));
     file.extend(decls);
     let first = all.first().and_then(|it| it.schemas.first());
-    if let (true, Some(next)) = (first.is_some_and(|it| it.apart) && package.is_none(), file.first())
+    if let (true, Some(next)) =
+        (first.is_some_and(|it| it.apart) && package.is_none(), file.first())
     {
         made.set_apart(*next, Distance::Gap);
     }

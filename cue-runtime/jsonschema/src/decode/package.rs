@@ -23,14 +23,30 @@ enum Meaning {
 }
 
 /// Finds names for all packages; the tree has those then.
-pub(super) fn import(made: &mut Made, decls: &[NodeId]) -> Vec<Import> {
+///
+/// # Errors
+/// A name in a pattern for fields that could be one of them.
+pub(super) fn import(made: &mut Made, decls: &[NodeId]) -> Result<Vec<Import>, String> {
     let packages: HashMap<NodeId, String> = made.packages.iter().cloned().collect();
     let mut taken = HashSet::new();
-    walk(&made.tree, decls, &mut |_, it| {
-        if let Seen::Scope(names) = it {
-            taken.extend(names);
+    let mut declared: Vec<Vec<String>> = Vec::new();
+    let mut ambiguous: Vec<String> = Vec::new();
+    walk(&made.tree, decls, &mut |_, it| match it {
+        Seen::Scope(names) => {
+            taken.extend(names.iter().cloned());
+            declared.push(names);
+        }
+        Seen::End => {
+            declared.pop();
+        }
+        Seen::Name(_) => {}
+        Seen::Pattern(name, reached) => {
+            let scopes = declared.iter().rev().take(reached);
+            let bound = scopes.filter(|it| it.contains(&name)).count();
+            ambiguous.extend(std::iter::repeat_n(name.clone(), bound));
         }
     });
+    refused(&ambiguous)?;
     let mut naming = Naming {
         packages,
         taken,
@@ -39,12 +55,25 @@ pub(super) fn import(made: &mut Made, decls: &[NodeId]) -> Vec<Import> {
         random: Random::new(),
         scopes: vec![HashMap::new()],
         changes: Vec::new(),
+        ambiguous: Vec::new(),
     };
     walk(&made.tree, decls, &mut |tree, it| naming.see(tree, it));
+    refused(&naming.ambiguous)?;
     for (id, name) in naming.changes {
         made.tree[id].kind = Kind::Ident(name.into());
     }
-    naming.imports
+    Ok(naming.imports)
+}
+
+/// That names in patterns could be those of fields.
+fn refused(names: &[String]) -> Result<(), String> {
+    let [first, rest @ ..] = names else { return Ok(()) };
+    let more = match rest.len() {
+        0 => String::new(),
+        count => format!(" (and {count} more errors)"),
+    };
+    let text = "in label expression refers to field against which it would be matched";
+    Err(format!("reference {first:?} {text}{more}"))
 }
 
 struct Naming {
@@ -57,6 +86,8 @@ struct Naming {
     /// Names that are bound, the file's packages first.
     scopes: Vec<HashMap<String, Meaning>>,
     changes: Vec<(NodeId, String)>,
+    /// Names in patterns that are bound where these are matched.
+    ambiguous: Vec<String>,
 }
 
 impl Naming {
@@ -67,6 +98,13 @@ impl Naming {
             }
             Seen::End => {
                 self.scopes.pop();
+            }
+            Seen::Pattern(name, reached) => {
+                // Packages are bound in the file, beside its own declarations.
+                let file = self.scopes.len() <= reached + 1;
+                let scopes = self.scopes.iter().rev().take(reached + usize::from(file));
+                let bound = scopes.filter(|it| it.contains_key(&name)).count();
+                self.ambiguous.extend(std::iter::repeat_n(name, bound));
             }
             Seen::Name(id) => {
                 let Some(path) = self.packages.get(&id).cloned() else { return };
@@ -125,21 +163,34 @@ enum Seen {
     Scope(Vec<String>),
     End,
     Name(NodeId),
+    /// A name in a pattern for fields, and how many scopes around are not within the value of a field.
+    Pattern(String, usize),
 }
 
 /// Walks declarations in the order of their text.
 fn walk(tree: &Tree, decls: &[NodeId], see: &mut dyn FnMut(&Tree, Seen)) {
     enum Step {
         Visit(NodeId),
+        /// What comes next is the value of a field, or no longer.
+        Within(bool),
         Leave,
     }
     see(tree, Seen::Scope(bound(tree, decls)));
+    // Of each scope whether this is within the value of a field of it.
+    let mut within = vec![false];
     let mut work: Vec<Step> = vec![Step::Leave];
     work.extend(decls.iter().rev().map(|it| Step::Visit(*it)));
     while let Some(step) = work.pop() {
         let id = match step {
             Step::Leave => {
+                within.pop();
                 see(tree, Seen::End);
+                continue;
+            }
+            Step::Within(it) => {
+                if let Some(last) = within.last_mut() {
+                    *last = it;
+                }
                 continue;
             }
             Step::Visit(id) => id,
@@ -149,14 +200,23 @@ fn walk(tree: &Tree, decls: &[NodeId], see: &mut dyn FnMut(&Tree, Seen)) {
             Kind::Ident(_) => see(tree, Seen::Name(id)),
             Kind::Struct { decls, .. } => {
                 see(tree, Seen::Scope(bound(tree, decls)));
+                within.push(false);
                 work.push(Step::Leave);
                 children.extend(decls);
             }
             Kind::Field { label, value, .. } => {
-                if let Kind::List { .. } = tree[*label].kind {
-                    children.push(*label);
+                let pattern = matches!(tree[*label].kind, Kind::List { .. });
+                if pattern {
+                    see(tree, Seen::Scope(Vec::new()));
+                    within.push(false);
+                    work.push(Step::Leave);
+                    let reached = within.iter().rev().take_while(|it| !**it).count();
+                    for name in names_in(tree, *label) {
+                        see(tree, Seen::Pattern(name, reached));
+                    }
                 }
-                children.push(*value);
+                work.extend([Step::Within(false), Step::Visit(*value), Step::Within(true)]);
+                work.extend(pattern.then_some(Step::Visit(*label)));
             }
             Kind::List { elements, .. } => children.extend(elements),
             Kind::Ellipsis(of) => children.extend(of),
@@ -178,6 +238,28 @@ fn walk(tree: &Tree, decls: &[NodeId], see: &mut dyn FnMut(&Tree, Seen)) {
         }
         work.extend(children.into_iter().rev().map(Step::Visit));
     }
+}
+
+/// The names in an expression without structs, in order.
+fn names_in(tree: &Tree, id: NodeId) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut work = vec![id];
+    while let Some(id) = work.pop() {
+        match &tree[id].kind {
+            Kind::Ident(name) => names.push(name.to_string()),
+            Kind::List { elements, .. } => work.extend(elements.iter().rev()),
+            Kind::Unary(_, it) | Kind::Selector(it, _) | Kind::Paren { inner: it, .. } => {
+                work.push(*it);
+            }
+            Kind::Binary { left, right, .. } => work.extend([*right, *left]),
+            Kind::Call { callee, arguments, .. } => {
+                work.extend(arguments.iter().rev());
+                work.push(*callee);
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The names that declarations bind.
