@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args as ClapArgs, Subcommand, ValueEnum};
 use cue_session::Shown;
 use cue_syntax::Style;
+use cue_tool::crds;
 use cue_tool::evaluate::{Concrete, Imports, Outcome};
 use cue_tool::explained::{Color, Form, explained};
 use cue_tool::format::{self, Action, Wanted};
@@ -32,7 +33,9 @@ Examples:
   lateen cue import -l kind -l metadata.name -o - objects.yaml
 
 A qualifier says what the files behind it are: cue: json: jsonl: yaml: toml: text: binary:, with
-+data or +graph for CUE that must be data. JSON Schema, OpenAPI and Protocol Buffers are not read.")]
++data or +graph for CUE that must be data. jsonschema: and openapi: are schemas, with +yaml where they
+are YAML and +strict where nothing may be unknown in them; JSON and YAML that say that they are schemas
+need none. Protocol Buffers are not read.")]
 pub struct Args {
     /// Work in this folder; the first flag behind `cue`.
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
@@ -79,6 +82,30 @@ enum Command {
     Fmt(Fmt),
     /// Write data files as CUE files.
     Import(Import),
+    /// Write definitions in other languages as packages.
+    Get(Get),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Get {
+    #[command(subcommand)]
+    what: Definitions,
+}
+
+#[derive(Debug, Subcommand)]
+enum Definitions {
+    /// Custom resource definitions of Kubernetes: a package in a folder here for each version.
+    Crd(Crd),
+}
+
+#[derive(Debug, ClapArgs)]
+struct Crd {
+    /// Files with definitions.
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// Group of those that are wanted.
+    #[arg(short = 'g', long, value_name = "GROUP")]
+    group: Option<String>,
 }
 
 /// What is read, and where data in it goes.
@@ -484,6 +511,7 @@ pub fn run(args: Args, cli: &Cli) -> anyhow::Result<Exit> {
         }
         Command::Fmt(it) => formatted(it, common),
         Command::Import(it) => imported(it, common),
+        Command::Get(Get { what: Definitions::Crd(it) }) => custom_resources(&it, common),
     };
     // cue ends with 1 whatever was wrong.
     match done {
@@ -604,6 +632,19 @@ fn imported(it: Import, common: Common<'_>) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn custom_resources(it: &Crd, common: Common<'_>) -> anyhow::Result<Exit> {
+    let group = it.group.as_deref().filter(|it| !it.is_empty());
+    let (written, error) = crds::packages(&it.files, group);
+    for it in written {
+        common.cli.out.note(&format!("writing {}", it.file));
+        if let Some(folder) = Path::new(&it.file).parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        put(Some(&it.file), Existing::Replaced, it.text.as_bytes())?;
+    }
+    error.map_or(Ok(Exit::Done), |error| Err(error.into()))
 }
 
 /// To a file or to stdout.

@@ -163,7 +163,8 @@ fn decoded_bytes(bytes: &[u8]) -> Vec<u8> {
     text.strip_prefix('\u{feff}').unwrap_or(&text).as_bytes().to_vec()
 }
 
-fn with_document<R>(
+/// A file's value for who reads schemas.
+pub(crate) fn with_document<R>(
     tree: &Tree,
     encoding: Encoding,
     bytes: &[u8],
@@ -234,6 +235,15 @@ pub(crate) fn comment(values: &[Value], package: Option<&str>) -> String {
     let each: Vec<String> = said.iter().map(|it| it.0.join("\n")).collect();
     let between = if package.is_some() && !apart { "\n\n" } else { "\n//\n" };
     format!("{}{gap}", each.join(between))
+}
+
+/// Values as a command is to print them.
+pub(crate) fn for_verb(values: &mut [Value], verb: Verb) {
+    for value in values.iter_mut().filter(|_| verb != Verb::Def) {
+        if let Some(schema) = value.schema.clone() {
+            value.located = Arc::new(in_order_of_fields(value, &schema));
+        }
+    }
 }
 
 /// The CUE of a schema with its fields in the order in which they are printed.

@@ -54,6 +54,7 @@ mod hoist; // `import -R`
 mod marshalled; // what that imports
 mod truth; // flags and tags that are true or false
 pub mod import; // import
+pub mod crds; // get crd
 
 pub use crate::data::Encoding;
 pub use crate::error::Error;

@@ -256,6 +256,7 @@ impl Plan<'_> {
             clash(wanted, self.files.package.as_deref())?;
         }
         let (mut values, broken) = named::values(self.runtime, data);
+        interpreted::for_verb(&mut values, request.verb);
         if self.is_streamed() && !data.is_empty() {
             request.written()?;
             return self.streamed(&values, broken.map(|it| it.error));

@@ -127,9 +127,7 @@ impl Builder {
         if rooted {
             let whole = whole(made, &decls);
             // The braces of what has a name of its own stay.
-            if let Kind::Struct { braces: braces @ None, .. } = &mut made.tree[whole].kind {
-                *braces = Some(Default::default());
-            }
+            made.keep_braces(whole);
             let name = made.name(ROOT);
             let embedded = made.embed(name);
             let label = made.name(ROOT);

@@ -231,6 +231,13 @@ impl Made {
         }
     }
 
+    /// That the braces of a struct stay, whatever has it.
+    pub(crate) fn keep_braces(&mut self, id: NodeId) {
+        if let Kind::Struct { braces: braces @ None, .. } = &mut self.tree[id].kind {
+            *braces = Some((MARK, MARK));
+        }
+    }
+
     pub(crate) fn is_struct(&self, id: NodeId) -> bool {
         matches!(self.tree[id].kind, Kind::Struct { .. })
     }

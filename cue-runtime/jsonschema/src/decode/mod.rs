@@ -245,15 +245,13 @@ impl<'a> Decoder<'a> {
             if !self.again && self.dangling == 0 {
                 return Some(info);
             }
-            if !self.problems.is_empty() && pass > 1 {
-                return None;
-            }
             self.builder = Builder::default();
             self.made = Made::default();
             self.again = false;
         }
         let text = "internal error: too many passes without resolution";
-        self.problem(found.0, text);
+        let whole = if found.1.is_some() { Data::ROOT } else { found.0 };
+        self.problem(whole, text);
         None
     }
 

@@ -274,6 +274,9 @@ fn around(made: &mut Made, labels: &[String], expr: NodeId) -> NodeId {
     let mut value = expr;
     let mut field = expr;
     for (depth, label) in labels.iter().enumerate().rev() {
+        if label.starts_with(['#', '_']) {
+            made.keep_braces(value);
+        }
         let label = match label.starts_with('"') {
             true => made.literal(T::String, label.clone()),
             false => made.name(label),
@@ -349,8 +352,8 @@ impl Writer<'_> {
     fn decl(&mut self, id: NodeId) {
         let tree = self.tree;
         if let Some(groups) = tree.comments.get(&id) {
-            // Empty lines keep it from belonging to what stands above.
-            self.add("\n");
+            let apart = |it: &Group| it.lines.first().is_some_and(|it| it.0 == Distance::Gap);
+            self.add(if groups.iter().any(apart) { "\n" } else { "" });
             for (_, line) in groups.iter().flat_map(|it| &it.lines) {
                 self.add(line);
                 self.add("\n");
