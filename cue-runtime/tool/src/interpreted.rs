@@ -228,7 +228,7 @@ pub(crate) fn source(
 /// and what a document of OpenAPI says is said of that alone.
 pub(crate) fn comment(values: &[Value], package: Option<&str>) -> String {
     let said = values.iter().filter_map(|it| it.schema.as_ref()).map(|it| &it.line.comment);
-    let said = said.filter(|(lines, apart)| !lines.is_empty() && !(*apart && package.is_none()));
+    let said = said.filter(|(lines, apart)| !(lines.is_empty() || *apart && package.is_none()));
     let said: Vec<_> = said.collect();
     let Some((_, apart)) = said.first() else { return String::new() };
     let gap = if package.is_some() && !apart { "\n\n" } else { "\n" };

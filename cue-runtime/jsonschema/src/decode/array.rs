@@ -64,7 +64,7 @@ impl Decoder<'_> {
     /// `additionalItems`
     pub(super) fn additional_items(&mut self, of: Id, state: &mut State) {
         let each = match self.data[of].content {
-            Content::Bool(holds) => self.boolean(holds),
+            Content::Bool(_) => self.boolean(of),
             Content::Struct(_) => self.schema(of, &state.outer()),
             _ => {
                 self.problem(of, "value of \"additionalItems\" must be an object or boolean");

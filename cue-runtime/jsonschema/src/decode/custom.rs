@@ -126,6 +126,7 @@ impl Reader<'_> {
         const SPEC: &str = "{\n\tgroup!: string\n\tnames!: {\n\t\tkind!:     string\n\t\tplural!:   string\n\
             \t\tsingular!: string\n\t}\n\tscope!: \"Namespaced\" | \"Cluster\"\n\tversions!: [...{\n\t\tname!: string\n\
             \t\tschema!: {\n\t\t\topenAPIV3Schema!: _\n\t\t}\n\t}]\n}";
+        const SCHEMA: &str = "{\n\topenAPIV3Schema!: _\n}";
         const NAMES: &str = "{\n\tkind!:     string\n\tplural!:   string\n\tsingular!: string\n}";
         let spec = self.inner(of, "spec", "spec", SPEC)?;
         let group = self.text(spec, "group", "spec.group")?;
@@ -133,6 +134,10 @@ impl Reader<'_> {
         let kind = self.text(names, "kind", "spec.names.kind")?;
         self.text(names, "plural", "spec.names.plural")?;
         let singular = self.text(names, "singular", "spec.names.singular")?;
+        if self.data.field(spec, "scope").is_none() {
+            let text = "cannot convert non-concrete value \"Namespaced\" | \"Cluster\"";
+            return Err(format!("{}: {text}", self.path("spec.scope")));
+        }
         let scope = self.text(spec, "scope", "spec.scope")?;
         if !matches!(scope.as_str(), "Namespaced" | "Cluster") {
             let text = "2 errors in empty disjunction: (and 2 more errors)";
@@ -141,7 +146,9 @@ impl Reader<'_> {
         let mut versions = Vec::new();
         let all = self.data.field(spec, "versions");
         for (number, it) in all.map_or(&[][..], |it| self.data.elements_of(it)).iter().enumerate() {
-            versions.push(self.text(*it, "name", &format!("spec.versions.{number}.name"))?);
+            let path = format!("spec.versions.{number}");
+            versions.push(self.text(*it, "name", &format!("{path}.name"))?);
+            self.inner(*it, "schema", &format!("{path}.schema"), SCHEMA)?;
         }
         let namespaced = scope == "Namespaced";
         Ok(Spec { group, kind, singular, namespaced, versions })

@@ -1,6 +1,8 @@
 //! Where a schema is in CUE: definitions by their names, everything else that is referred to under `_#defs`, and other
 //! documents as packages.
 
+use std::collections::hash_map::Entry;
+
 use cue_syntax::tree::NodeId;
 
 use super::builder::{Label, Path, selected};
@@ -12,8 +14,8 @@ use super::{Base, Decoder, Definition, Names, pointer, pointer_of};
 impl Decoder<'_> {
     /// That a value is to be a definition.
     pub(super) fn refer_to(&mut self, value: Id) {
-        if !self.by_value.contains_key(&value) {
-            self.by_value.insert(value, None);
+        if let Entry::Vacant(entry) = self.by_value.entry(value) {
+            entry.insert(None);
             self.referred.push(value);
             self.dangling += 1;
         }

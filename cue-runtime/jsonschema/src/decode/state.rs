@@ -165,9 +165,7 @@ impl Decoder<'_> {
         state.preserve = outer.preserve && asked.preserve == Preserve::Inherited;
         let expr = match &self.data[value].content {
             Content::Struct(_) => self.keywords(value, &mut state),
-            Content::Bool(holds) if state.is(Versions::from(Version::Draft6)) => {
-                self.boolean(*holds)
-            }
+            Content::Bool(_) if state.is(Versions::from(Version::Draft6)) => self.boolean(value),
             Content::Bool(_) => {
                 let version = state.info.version.text();
                 self.problem(value, format!("boolean schemas not supported in {version}"));
@@ -287,8 +285,11 @@ impl Decoder<'_> {
     }
 
     /// A schema that everything or nothing satisfies.
-    pub(super) fn boolean(&mut self, holds: bool) -> NodeId {
-        if holds { self.made.top() } else { self.disallowed() }
+    pub(super) fn boolean(&mut self, value: Id) -> NodeId {
+        match self.data[value].content {
+            Content::Bool(true) => self.made.top(),
+            _ => self.disallowed(),
+        }
     }
 
     /// Adds the fields to what is said of structs.
