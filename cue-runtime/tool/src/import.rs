@@ -143,7 +143,13 @@ pub fn import(runtime: &dyn Runtime, options: &Options) -> Result<Vec<Written>, 
             return Err(Error::Request("no encoding specified".into()));
         }
         it.clash(files)?;
+        // Beside data a schema is what that is held against, and nothing is.
+        let data = loaded.data.iter().any(|it| !it.is_schema());
         for mut opened in loaded.data {
+            if data && opened.is_schema() {
+                opened.read().all().map_err(Error::Diagnostics)?;
+                continue;
+            }
             // With `--ext` the mode says what every file is.
             opened.named.kind = mode.overridden(options).unwrap_or(opened.named.kind);
             it.file(&opened, files.package.as_deref(), &mut done)?;

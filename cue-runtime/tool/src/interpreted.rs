@@ -216,6 +216,12 @@ pub(crate) fn source(
         Verb::Eval | Verb::Export | Verb::Vet => line.append(&in_order_of_fields(value, schema)),
     }
     line.add("\n");
+    if verb == Verb::Vet {
+        // Data may be held against any of them.
+        for name in schema.decoded.inner_definitions() {
+            line.add(&format!("{name}: _\n"));
+        }
+    }
     let end = if value.file == "-" { "" } else { ".json" };
     let name = format!("{}\0schema{number}{end}", value.file);
     let source = Source::new(name.as_str(), line.text.as_str());

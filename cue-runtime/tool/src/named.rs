@@ -33,7 +33,7 @@ impl Opened {
     }
 
     /// What it holds.
-    fn read(&self) -> data::Read {
+    pub(crate) fn read(&self) -> data::Read {
         let kind = &self.named.kind;
         let read = data::read(kind.encoding, &self.shown(), &self.bytes);
         let read = read.unwrap_or_else(|wrong| data::Read { values: Vec::new(), wrong });

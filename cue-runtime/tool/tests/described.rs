@@ -83,7 +83,7 @@ fn what_has_no_place_in_a_document_is_told_where_it_is() {
 }
 
 #[test]
-fn documents_are_written_as_data_and_cue_and_not_read() {
+fn documents_are_written_as_data_and_cue() {
     let output = |out| filetype::output(Some(out), None, Verb::Def);
     for (out, encoding) in [
         ("openapi", Encoding::Json),
@@ -97,7 +97,8 @@ fn documents_are_written_as_data_and_cue_and_not_read() {
     for out in ["openapi+text", "openapi+auto", "openapi+data", "openapi+jsonschema"] {
         assert_eq!(output(out).expect_err(out).to_string(), "invalid tag combination");
     }
-    let arguments = ["openapi:", "x.json"].map(str::to_owned);
-    let told = filetype::arguments(&arguments).expect_err("it is not read").to_string();
-    assert_eq!(told, "openapi: OpenAPI is not read by this command");
+    let arguments = ["openapi+yaml:", "x.json"].map(str::to_owned);
+    let read = filetype::arguments(&arguments).expect("a file").files;
+    let kind = read.first().expect("a file").kind;
+    assert_eq!((kind.encoding, kind.reading), (Encoding::Yaml, Reading::OpenApi));
 }

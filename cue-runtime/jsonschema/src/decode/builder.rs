@@ -88,7 +88,7 @@ pub(crate) struct Builder {
 }
 
 /// What the schema as a whole is called.
-const ROOT: &str = "_schema";
+pub(super) const ROOT: &str = "_schema";
 
 impl Builder {
     /// Puts a schema at a place; whether there was none yet.

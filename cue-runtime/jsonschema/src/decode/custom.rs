@@ -42,18 +42,21 @@ pub fn custom_resources(document: &Document<'_>) -> Result<Vec<Crd>, Vec<Problem
         Content::List(elements) => elements.clone(),
         _ => vec![Data::ROOT],
     };
+    // What says nothing of itself is told what it lacks.
     let is_one = |it: &Id| {
-        let says = |name: &str, wanted: &str| {
-            let text = data.field(*it, name).and_then(|it| data.text(it));
-            text.is_some_and(|it| **it == *wanted)
+        let says = |name: &str, wanted: &str| match data.field(*it, name) {
+            Some(said) => data.text(said).is_some_and(|it| **it == *wanted),
+            None => true,
         };
-        says("apiVersion", CRD.0) && says("kind", CRD.1)
+        let object = matches!(data[*it].content, Content::Struct(_));
+        object && says("apiVersion", CRD.0) && says("kind", CRD.1)
     };
     let mut found = Vec::new();
     for (number, it) in all.iter().filter(|it| is_one(it)).enumerate() {
-        let spec = Reader { data: &data, number }.spec(*it).map_err(|why| {
-            vec![Problem { message: format!("cannot decode CRD: {why}"), at: None }]
-        })?;
+        let spec =
+            Reader { data: &data, number, missing: Vec::new() }.spec(*it).map_err(|why| {
+                vec![Problem { message: format!("cannot decode CRD: {why}"), at: None }]
+            })?;
         found.push(resource(&data, *it, spec)?);
     }
     Ok(found)
@@ -115,72 +118,102 @@ impl Decoded {
     }
 }
 
-/// Reads what a definition has to say; what it lacks is told as the official command does.
+/// Reads what a definition has to say. What contradicts is told before what is missing.
 struct Reader<'a> {
     data: &'a Data,
     number: usize,
+    missing: Vec<String>,
 }
 
+/// What is to be there, as messages have it.
+const SPEC: &str = "{\n\tgroup!: string\n\tnames!: {\n\t\tkind!:     string\n\t\tplural!:   string\n\
+    \t\tsingular!: string\n\t}\n\tscope!: \"Namespaced\" | \"Cluster\"\n\tversions!: [...{\n\t\tname!: string\n\
+    \t\tschema!: {\n\t\t\topenAPIV3Schema!: _\n\t\t}\n\t}]\n}";
+const NAMES: &str = "{\n\tkind!:     string\n\tplural!:   string\n\tsingular!: string\n}";
+const SCHEMA: &str = "{\n\topenAPIV3Schema!: _\n}";
+const SCOPE: &str = "\"Namespaced\" | \"Cluster\"";
+
 impl Reader<'_> {
-    fn spec(&self, of: Id) -> Result<Spec, String> {
-        const SPEC: &str = "{\n\tgroup!: string\n\tnames!: {\n\t\tkind!:     string\n\t\tplural!:   string\n\
-            \t\tsingular!: string\n\t}\n\tscope!: \"Namespaced\" | \"Cluster\"\n\tversions!: [...{\n\t\tname!: string\n\
-            \t\tschema!: {\n\t\t\topenAPIV3Schema!: _\n\t\t}\n\t}]\n}";
-        const SCHEMA: &str = "{\n\topenAPIV3Schema!: _\n}";
-        const NAMES: &str = "{\n\tkind!:     string\n\tplural!:   string\n\tsingular!: string\n}";
-        let spec = self.inner(of, "spec", "spec", SPEC)?;
-        let group = self.text(spec, "group", "spec.group")?;
-        let names = self.inner(spec, "names", "spec.names", NAMES)?;
-        let kind = self.text(names, "kind", "spec.names.kind")?;
-        self.text(names, "plural", "spec.names.plural")?;
-        let singular = self.text(names, "singular", "spec.names.singular")?;
-        if self.data.field(spec, "scope").is_none() {
-            let text = "cannot convert non-concrete value \"Namespaced\" | \"Cluster\"";
-            return Err(format!("{}: {text}", self.path("spec.scope")));
+    fn spec(mut self, of: Id) -> Result<Spec, String> {
+        for (name, wanted) in [("apiVersion", CRD.0), ("kind", CRD.1)] {
+            self.found(Some(of), name, name, &format!("{wanted:?} & {wanted:?}"));
         }
-        let scope = self.text(spec, "scope", "spec.scope")?;
-        if !matches!(scope.as_str(), "Namespaced" | "Cluster") {
+        let spec = self.inner(Some(of), "spec", "spec", SPEC)?;
+        let group = self.text(spec, "group", "spec.group", "string")?;
+        let names = self.inner(spec, "names", "spec.names", NAMES)?;
+        let kind = self.text(names, "kind", "spec.names.kind", "string")?;
+        self.text(names, "plural", "spec.names.plural", "string")?;
+        let singular = self.text(names, "singular", "spec.names.singular", "string")?;
+        let scope = self.text(spec, "scope", "spec.scope", SCOPE)?;
+        if !matches!(scope.as_str(), "Namespaced" | "Cluster" | "") {
             let text = "2 errors in empty disjunction: (and 2 more errors)";
             return Err(format!("{}: {text}", self.path("spec.scope")));
         }
         let mut versions = Vec::new();
-        let all = self.data.field(spec, "versions");
+        let all = spec.and_then(|it| self.data.field(it, "versions"));
         for (number, it) in all.map_or(&[][..], |it| self.data.elements_of(it)).iter().enumerate() {
             let path = format!("spec.versions.{number}");
-            versions.push(self.text(*it, "name", &format!("{path}.name"))?);
-            self.inner(*it, "schema", &format!("{path}.schema"), SCHEMA)?;
+            versions.push(self.text(Some(*it), "name", &format!("{path}.name"), "string")?);
+            self.inner(Some(*it), "schema", &format!("{path}.schema"), SCHEMA)?;
         }
-        let namespaced = scope == "Namespaced";
-        Ok(Spec { group, kind, singular, namespaced, versions })
+        let more = match self.missing.len() {
+            0 | 1 => String::new(),
+            count => format!(" (and {} more errors)", count - 1),
+        };
+        match self.missing.first() {
+            Some(first) => Err(format!("{first}{more}")),
+            None => {
+                let namespaced = scope == "Namespaced";
+                Ok(Spec { group, kind, singular, namespaced, versions })
+            }
+        }
     }
 
     fn path(&self, path: &str) -> String {
         format!("specs.{}.{path}", self.number)
     }
 
-    fn inner(&self, of: Id, name: &str, path: &str, wanted: &str) -> Result<Id, String> {
-        let found = self.data.field(of, name);
-        let path = self.path(path);
-        let found = found.ok_or(format!("{path}: cannot convert non-concrete value {wanted}"))?;
+    /// A field, which is missing where it is not there.
+    fn found(&mut self, of: Option<Id>, name: &str, path: &str, wanted: &str) -> Option<Id> {
+        let found = self.data.field(of?, name);
+        if found.is_none() {
+            let path = self.path(path);
+            self.missing.push(format!("{path}: cannot convert non-concrete value {wanted}"));
+        }
+        found
+    }
+
+    fn inner(
+        &mut self,
+        of: Option<Id>,
+        name: &str,
+        path: &str,
+        wanted: &str,
+    ) -> Result<Option<Id>, String> {
+        let Some(found) = self.found(of, name, path, wanted) else { return Ok(None) };
         match self.data[found].content {
-            Content::Struct(_) => Ok(found),
-            _ => Err(self.conflict(found, &path, "struct")),
+            Content::Struct(_) => Ok(Some(found)),
+            _ => Err(self.conflict(found, path, "struct")),
         }
     }
 
-    fn text(&self, of: Id, name: &str, path: &str) -> Result<String, String> {
-        let path = self.path(path);
-        let found = self.data.field(of, name);
-        let found = found.ok_or(format!("{path}: cannot convert non-concrete value string"))?;
+    fn text(
+        &mut self,
+        of: Option<Id>,
+        name: &str,
+        path: &str,
+        wanted: &str,
+    ) -> Result<String, String> {
+        let Some(found) = self.found(of, name, path, wanted) else { return Ok(String::new()) };
         match self.data.text(found) {
             Some(text) => Ok(text.to_string()),
-            None => Err(self.conflict(found, &path, "string")),
+            None => Err(self.conflict(found, path, "string")),
         }
     }
 
     fn conflict(&self, found: Id, path: &str, wanted: &str) -> String {
         let shown = Decoder::new(self.data, &Config::default()).shown(found);
-        let kind = self.data.kind(found);
+        let (path, kind) = (self.path(path), self.data.kind(found));
         let types = format!("mismatched types {kind} and {wanted}");
         format!("{path}: conflicting values {shown} and {wanted} ({types})")
     }

@@ -106,6 +106,28 @@ impl Decoded {
         self.written(&self.decls, &HashMap::new())
     }
 
+    /// The definitions in what the schema is, where that has a name of its own.
+    pub fn inner_definitions(&self) -> Vec<String> {
+        let whole = self.decls.iter().find_map(|it| match &self.tree[*it].kind {
+            Kind::Field { label, value, .. } if self.tree_name(*label) == builder::ROOT => {
+                Some(*value)
+            }
+            _ => None,
+        });
+        let Some(Kind::Struct { decls, .. }) = whole.map(|it| &self.tree[it].kind) else {
+            return Vec::new();
+        };
+        let names = decls.iter().filter_map(|it| match &self.tree[*it].kind {
+            Kind::Field { label, .. } => Some(self.tree_name(*label).to_owned()),
+            _ => None,
+        });
+        names.filter(|it| it.starts_with('#')).collect()
+    }
+
+    fn tree_name(&self, id: NodeId) -> &str {
+        if let Kind::Ident(name) = &self.tree[id].kind { name } else { "" }
+    }
+
     /// The same with definitions before what is embedded beside them: so are fields of values ordered.
     pub fn line_in_order(&self) -> Line {
         let place = |it: &NodeId| match self.tree[*it].kind {
