@@ -138,7 +138,8 @@ pub(crate) fn schema(
     let line = decoded.line();
     let places = line.places.iter().filter_map(|(here, at)| Some((*here, place(*at)?)));
     let places = places.collect();
-    let located = Located { text: line.text.clone(), places, ..Located::default() };
+    let (text, spaced) = (line.text.clone(), line.spaced.clone());
+    let located = Located { text, places, spaced, ..Located::default() };
     Ok((Schema { decoded, line }, located))
 }
 
@@ -257,6 +258,8 @@ fn in_order_of_fields(value: &Value, schema: &Schema) -> Located {
     let pairs = schema.line.places.iter().zip(&value.located.places);
     let known: HashMap<u32, (u32, u32)> = pairs.map(|(one, other)| (one.1, other.1)).collect();
     let line = schema.decoded.line_in_order();
-    let places = line.places.iter().filter_map(|(here, at)| Some((*here, *known.get(at)?)));
-    Located { places: places.collect(), text: line.text, ..Located::default() }
+    let places: Vec<_> =
+        line.places.iter().filter_map(|(here, at)| Some((*here, *known.get(at)?))).collect();
+    let Line { text, spaced, .. } = line;
+    Located { places, text, spaced, ..Located::default() }
 }

@@ -13,6 +13,8 @@ pub(crate) type Places = Vec<(u32, (u32, u32))>;
 pub(crate) struct Located {
     pub(crate) text: String,
     pub(crate) places: Places,
+    /// Those of a schema that are not the same as others at the same place.
+    pub(crate) spaced: Vec<u32>,
     /// Whether it names the package `time`.
     pub(crate) timed: bool,
     /// Comments below everything, which end the text.
@@ -38,6 +40,7 @@ impl Located {
         self.timed |= other.timed;
         self.text.push_str(&other.text);
         self.places.extend(other.places.iter().map(|it| (it.0 + before, it.1)));
+        self.spaced.extend(other.spaced.iter().map(|it| it + before));
     }
 
     /// That what is added next comes from there.

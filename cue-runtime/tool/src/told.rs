@@ -54,12 +54,14 @@ impl Asked<'_> {
             let beside = |it: &Position| all.iter().any(|at| at.file == it.file && inside(&at));
             wrong.positions.retain(|it| inside(&it) || !beside(it));
             self.keep_first(wrong);
-            wrong.positions.retain_mut(|it| self.relocated(it, above) == Place::Known);
-            // Pieces of a schema that is made may stand for the same one.
-            let mut seen: Vec<Position> = Vec::new();
-            wrong.positions.retain(|it| {
-                let new = !seen.contains(it);
-                seen.push(it.clone());
+            // Pieces that a schema is made of may stand for the same one in it.
+            let mut seen: Vec<(Position, bool)> = Vec::new();
+            wrong.positions.retain_mut(|it| {
+                let spaced = self.is_spaced(it);
+                let known = self.relocated(it, above) == Place::Known;
+                let place = (it.clone(), spaced);
+                let new = known && !seen.contains(&place);
+                seen.push(place);
                 new
             });
         }
@@ -89,6 +91,14 @@ impl Asked<'_> {
         if wrong.path.is_empty() && wrong.message.starts_with("conflicting values") {
             wrong.positions.retain(|at| !later.contains(&at.file.as_str()));
         }
+    }
+
+    /// Whether a position in a schema is another one than that of its place.
+    fn is_spaced(&self, at: &Position) -> bool {
+        let mut all = self.unit.data.iter().chain(&self.unit.schemas);
+        let of = all.find(|it| it.name == at.file).filter(|it| !it.line.spaced.is_empty());
+        let offset = of.and_then(|it| it.lines.offset(at.line, at.column));
+        offset.zip(of).is_some_and(|(offset, of)| of.line.spaced.contains(&offset))
     }
 
     /// How many lines stand above the expression that was asked for: the package clause, the imports and what it sees.

@@ -29,6 +29,7 @@ fn request(line: &str, folder: &Path) -> Request {
             "-e" => it.expressions.extend(words.next().map(str::to_owned)),
             "-i" => it.ignore = true,
             "-s" => it.style = Style::Simplified,
+            qualifier if qualifier.ends_with(':') => it.load.arguments.push(qualifier.to_owned()),
             file => it.load.arguments.push(folder.join(file).display().to_string()),
         }
     }

@@ -47,6 +47,9 @@ pub struct Line {
     pub text: String,
     /// Bytes of the text, and those of the schema that they stand for.
     pub places: Vec<(u32, u32)>,
+    /// Those bytes of the text for which white space before them in the schema counts, too: officially such a place is
+    /// not the same as that without.
+    pub spaced: Vec<u32>,
     /// Lines of a comment about the file, and whether it is about no part of that.
     pub comment: (Vec<String>, bool),
     /// Whether it is one expression and no struct.
@@ -137,7 +140,11 @@ impl Decoded {
             _ => 1,
         };
         let mut decls = self.decls.clone();
-        if decls.iter().any(|it| place(it) == 2) {
+        let named = |it: &NodeId| match &self.tree[*it].kind {
+            Kind::Field { label, .. } => self.tree_name(*label) == builder::ROOT,
+            _ => false,
+        };
+        if decls.iter().any(|it| place(it) == 2) && !decls.iter().any(named) {
             decls.sort_by_key(place);
         }
         self.written(&decls, &HashMap::new())
@@ -359,6 +366,9 @@ impl Writer<'_> {
         if mark.at != NOWHERE {
             let here = u32::try_from(self.line.text.len()).unwrap_or(u32::MAX);
             self.line.places.push((here, mark.at));
+            if mark.distance != Distance::Absent {
+                self.line.spaced.push(here);
+            }
         }
     }
 
