@@ -189,8 +189,8 @@ pub(crate) struct Broken {
 
 /// Whether a text could say that it is a schema.
 fn says_schema(bytes: &[u8]) -> bool {
-    let holds = |word: &[u8]| bytes.windows(word.len()).any(|it| it == word);
-    holds(b"schema") || holds(b"openapi") || holds(b"\\")
+    let text = String::from_utf8_lossy(bytes);
+    text.contains("$schema") || text.contains("openapi")
 }
 
 /// All values of files.

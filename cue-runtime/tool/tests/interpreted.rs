@@ -64,7 +64,7 @@ fn schemas_are_imported_where_they_are_put() {
     ]);
     let play = |words: &[&str], options| imported(folder.path(), words, options);
     let inner = "\t@jsonschema(schema=\"http://json-schema.org/draft-07/schema#\")\n\
-        \tname?: strings.MinRunes(2)\n\ttag?:  #tag\n\n\t#tag: =~\"^[a-z]+$\"\n\t...\n";
+        \tname?: strings.MinRunes( 2)\n\ttag?:  #tag\n\n\t#tag: =~\"^[a-z]+$\"\n\t...\n";
     let at = |label: &str| {
         let head = "// A person\n\nimport \"strings\"\n\n";
         Ok(vec![format!("{head}{label}: {{\n{inner}}}\n")])
