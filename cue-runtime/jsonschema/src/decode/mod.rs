@@ -135,6 +135,14 @@ const MOST_PROBLEMS: usize = 10_000;
 /// The URL of a schema that does not say its own, and its host.
 const ROOT_HOST: &str = "cue.jsonschema.invalid";
 
+/// What is read of a document.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    Schema(Id),
+    /// Each field of it is a schema.
+    Fields(Id),
+}
+
 /// Where a schema is in CUE.
 #[derive(Clone, Debug)]
 struct Definition {
@@ -212,8 +220,8 @@ impl<'a> Decoder<'a> {
     /// Walks the schema until all references are known.
     fn all(&mut self) -> Option<Info> {
         let found = match &self.config.root {
-            Root::Whole => (Data::ROOT, None),
-            Root::Single(pointer) => (self.at(pointer)?, None),
+            Root::Whole => Found::Schema(Data::ROOT),
+            Root::Single(pointer) => Found::Schema(self.at(pointer)?),
             Root::Fields(pointer) => {
                 let fields = self.at(pointer)?;
                 if !matches!(self.data[fields].content, Content::Struct(_)) {
@@ -222,7 +230,7 @@ impl<'a> Decoder<'a> {
                     self.problem(fields, format!("value at path {pointer} {text} {kind}"));
                     return None;
                 }
-                (fields, Some(()))
+                Found::Fields(fields)
             }
         };
         let mut more: Vec<Id> = Vec::new();
@@ -250,7 +258,10 @@ impl<'a> Decoder<'a> {
             self.again = false;
         }
         let text = "internal error: too many passes without resolution";
-        let whole = if found.1.is_some() { Data::ROOT } else { found.0 };
+        let whole = match found {
+            Found::Schema(value) => value,
+            Found::Fields(_) => Data::ROOT,
+        };
         self.problem(whole, text);
         None
     }
@@ -276,13 +287,16 @@ impl<'a> Decoder<'a> {
     }
 
     /// One walk.
-    fn pass(&mut self, (value, fields): (Id, Option<()>)) -> Option<Info> {
+    fn pass(&mut self, found: Found) -> Option<Info> {
         self.bases = vec![self.base()];
         let outer = Outer::of(self.config.version);
-        if fields.is_some() {
-            self.definitions("schemas", value, &outer);
-            return Some(Info::default());
-        }
+        let value = match found {
+            Found::Schema(value) => value,
+            Found::Fields(value) => {
+                self.definitions("schemas", value, &outer);
+                return Some(Info::default());
+            }
+        };
         let asked = Asked { kinds: Kinds::ALL, root: true, preserve: Preserve::Inherited };
         let (expr, info) = self.schema_of(value, &outer, asked);
         if info.allowed.is_empty() {
