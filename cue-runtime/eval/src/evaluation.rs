@@ -267,6 +267,9 @@ impl Evaluation {
         if path.is_empty() {
             return Ok(Some(self.evaluator.root));
         }
+        if let (id, "") = self.begun(path) {
+            return Ok(Some(id));
+        }
         let Some((above, label)) = self.site(path)? else { return Ok(None) };
         Ok(self.evaluator.heap.arc(above, label).map(|it| it.vertex))
     }
@@ -281,17 +284,27 @@ impl Evaluation {
         Ok(arc.is_some_and(|it| it.presence == Presence::Member))
     }
 
+    /// Where a path begins, and how it goes on: at the root, or at what has a handle.
+    fn begun<'a>(&self, path: &'a str) -> (VertexId, &'a str) {
+        let handle = path.strip_prefix('@').and_then(|it| {
+            let end = it.bytes().position(|it| !it.is_ascii_digit()).unwrap_or(it.len());
+            let (number, rest) = it.split_at(end);
+            Some((self.handled(number.parse().ok()?)?, rest.strip_prefix('.').unwrap_or(rest)))
+        });
+        handle.unwrap_or((self.evaluator.root, path))
+    }
+
     /// The value that a field counts as there in, and its label.
     pub(crate) fn site(&mut self, path: &str) -> Result<Option<(VertexId, Label)>, Diagnostic> {
-        let parts = split_path(path).map_err(|message| Diagnostic {
+        let (mut id, rest) = self.begun(path);
+        let parts = split_path(rest).map_err(|message| Diagnostic {
             kind: Kind::Permanent,
             message,
             path: path.into(),
             positions: Vec::new(),
             placed: false,
         })?;
-        let it = &mut self.evaluator;
-        let (mut id, mut found) = (it.root, None);
+        let (it, mut found) = (&mut self.evaluator, None);
         for (kind, name) in parts {
             let real = it.unify(id);
             let real = it.default_of(real).unwrap_or(real);

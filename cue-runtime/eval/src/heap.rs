@@ -35,8 +35,13 @@ pub struct VertexId(NonZeroU32);
 impl VertexId {
     /// Which of them it is.
     #[inline]
-    pub(crate) fn number(self) -> u32 {
+    pub fn number(self) -> u32 {
         self.0.get()
+    }
+
+    /// The one of that number, if it can be one.
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        NonZeroU32::new(number).map(Self)
     }
 }
 

@@ -30,9 +30,9 @@ pub use crate::machine::Machine;
 pub use crate::native::NativeRuntime;
 pub use crate::nearest::nearest;
 pub use crate::protocol::{
-    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Effort, Field, FieldSelection,
-    Filling, Given, Input, Kind, Kinds, Package, PatchForm, PatchMode, Position, Presence, Profile,
-    ProgramSpec, Shown, Source, SyntaxStyle,
+    Action, Answer, Base, Budget, Call, Composition, Concreteness, Diagnostic, Effort, Field,
+    FieldSelection, Filling, Given, Input, Kind, Kinds, Package, PatchForm, PatchMode, Position,
+    Presence, Profile, ProgramSpec, Shown, Source, SyntaxStyle,
 };
 pub use crate::session::{Error, Fault, Instance, Program, Runtime, Session};
 pub use crate::suggest::suggest;

@@ -13,9 +13,9 @@ use cue_patch::{Mode, Tree};
 
 use crate::actions::Agenda;
 use crate::protocol::{
-    Answer, Base, Budget, Call, Concreteness, Diagnostic, Effort, Field, FieldSelection, Filling,
-    Given, Input, Kind, Kinds, PatchForm, PatchMode, Position, Presence, ProgramKey, ProgramSpec,
-    Shown, SyntaxStyle,
+    Answer, Base, Budget, Call, Composition, Concreteness, Diagnostic, Effort, Field,
+    FieldSelection, Filling, Given, Input, Kind, Kinds, PatchForm, PatchMode, Position, Presence,
+    ProgramKey, ProgramSpec, Shown, SyntaxStyle,
 };
 use crate::schema;
 use crate::session::Program as Named;
@@ -157,6 +157,11 @@ impl Machine {
             }
             Call::Survey(path, how, effort) => self.survey(path, *how, *effort),
             Call::Patch { path, base, mode, form } => self.patch(path, base, *mode, *form),
+            Call::Composition(path) => {
+                let it = self.evaluation()?;
+                let Some(id) = find(it, path)? else { return Ok(Answer::Composition(None)) };
+                whole(it, |it| Ok(Answer::Composition(Some(composition(it, id)))))
+            }
             Call::Schemas(path) => {
                 let it = self.evaluation()?;
                 let Some(id) = find(it, path)? else { return Ok(Answer::Text(None)) };
@@ -416,6 +421,25 @@ fn written(
         SyntaxStyle::Definition | SyntaxStyle::Simplified => Style::Definition,
     };
     Ok(it.syntax(id, style))
+}
+
+/// How a value is put together.
+fn composition(it: &mut Evaluation, id: VertexId) -> Composition {
+    let numbers = |all: Vec<VertexId>| all.into_iter().map(VertexId::number).collect();
+    let told = it.composition(id);
+    let kinds = if it.error(id).is_some() { Kinds::default() } else { kinds(it, id) };
+    Composition {
+        operator: told.operator.into(),
+        operands: numbers(told.operands),
+        name: told.name,
+        labels: told.labels,
+        patterns: numbers(told.patterns),
+        rest: told.rest.map(VertexId::number),
+        open: told.open,
+        closed: told.closed,
+        docs: told.docs,
+        kinds,
+    }
 }
 
 /// What is shown of a value, as the evaluator counts it.

@@ -389,6 +389,34 @@ pub struct Action {
     pub pending: Vec<Diagnostic>,
 }
 
+/// How a value is put together: an operator, and what that is applied to. Operands have no place of their own; a
+/// handle, `@12`, begins a path as the root does, until something is added to the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Composition {
+    /// `&`, `|`, that of a bound (`>=`, `=~`), `(` for a call, `func` for a function as it is, `.` for a reference, `...` for
+    /// what is opened; empty for what a value is by itself.
+    pub operator: String,
+    /// Numbers of the operands' handles; of a reference that of what it leads to, unless nothing is there.
+    pub operands: Vec<u32>,
+    /// The function that is called, or the type that is named; of a reference the package that it leads into, empty
+    /// for this one.
+    pub name: String,
+    /// The labels of a reference, as they are written.
+    pub labels: Vec<String>,
+    /// Handles of the struct's patterns, each before that of what it says of fields.
+    pub patterns: Vec<u32>,
+    /// The handle of what `...T` says of further elements.
+    pub rest: Option<u32>,
+    /// Whether it has `...`.
+    pub open: bool,
+    /// How far it is closed: not at all, only itself, or with all that is in it (0 to 2).
+    pub closed: u8,
+    /// Its comments as one text.
+    pub docs: String,
+    /// What it is or may become; nothing if it is an error.
+    pub kinds: Kinds,
+}
+
 /// Names a program inside an instance: the hash of its spec.
 pub type ProgramKey = [u8; 16];
 
@@ -463,6 +491,8 @@ pub enum Call {
         /// What is told of the result.
         form: PatchForm,
     },
+    /// How the value is put together.
+    Composition(String),
     /// OpenAPI v3 schema of the value, JSON.
     Schema(String),
     /// The definitions in the value as OpenAPI schemas, one JSON object.
@@ -488,6 +518,8 @@ pub enum Answer {
     Text(Option<String>),
     /// Fields; `None` if there is no struct or list.
     Fields(Option<Vec<Field>>),
+    /// Composition; `None` if there is nothing.
+    Composition(Option<Composition>),
     /// NextAction.
     Action(Option<Action>),
     /// Validate, Survey, and any call that failed through what the user wrote.

@@ -6,8 +6,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::{
-    Action, Answer, Base, Budget, Call, Concreteness, Diagnostic, Effort, Field, FieldSelection,
-    Filling, Input, Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec, SyntaxStyle,
+    Action, Answer, Base, Budget, Call, Composition, Concreteness, Diagnostic, Effort, Field,
+    FieldSelection, Filling, Input, Kinds, PatchForm, PatchMode, ProgramKey, ProgramSpec,
+    SyntaxStyle,
 };
 
 /// The sandbox itself broke (trap, memory, lost module): never the user's doing.
@@ -233,6 +234,11 @@ impl Session {
         which: FieldSelection,
     ) -> Result<Option<Vec<Field>>, Error> {
         expect_answer!(self.instance.call(&Call::Fields(path.into(), which))?, Fields)
+    }
+
+    /// How the value is put together; `None` if there is none.
+    pub fn composition(&mut self, path: &str) -> Result<Option<Composition>, Error> {
+        expect_answer!(self.instance.call(&Call::Composition(path.into()))?, Composition)
     }
 
     /// Unify `value` at `path`; a conflict shows in later answers, an unreadable value here.

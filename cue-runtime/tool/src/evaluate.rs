@@ -284,7 +284,7 @@ impl Asked<'_> {
         match self.request.concrete {
             Concrete::Must => true,
             // Definitions are described, whatever stands beside them.
-            _ if self.request.reading == Reading::OpenApi => false,
+            _ if self.request.reading.is_schema() => false,
             // Data that is checked always must be.
             Concrete::May => self.unit.checked,
             Concrete::Usual => match self.request.verb {
@@ -337,7 +337,8 @@ impl Asked<'_> {
         }
         // What stands above a file belongs to its clause where one is printed.
         let clause = request.package.as_ref().filter(|it| unit.package.is_none() && is_name(it));
-        let clause = clause.filter(|_| request.verb == Verb::Def && !self.is_joined());
+        let plain = !request.reading.is_schema();
+        let clause = clause.filter(|_| plain && request.verb == Verb::Def && !self.is_joined());
         // It makes a struct of them, which they have to be.
         let is_struct = |it: &Source| {
             let file = cue_syntax::parse_file(&it.text).file;
@@ -495,6 +496,8 @@ impl Asked<'_> {
             without_value(labels.get(..hidden).unwrap_or_default(), request)?
         } else if request.reading == Reading::OpenApi {
             self.document(runtime, session, &path)?
+        } else if request.reading == Reading::JsonSchema {
+            self.json_schema(runtime, session, &path)?
         } else if request.out == Encoding::Cue {
             self.cue(session, (&path, of), style, &labels)?
         } else {

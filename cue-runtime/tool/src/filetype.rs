@@ -12,7 +12,7 @@ pub enum Reading {
     Plain,
     /// The same, unless the file says that it is a schema.
     Auto,
-    /// They are a schema in JSON Schema.
+    /// They are a schema in JSON Schema; written, they are described as one.
     JsonSchema,
     /// They are an OpenAPI document; written, their definitions are.
     OpenApi,
@@ -197,7 +197,6 @@ fn missing_by_ending(file: &str) -> Option<&'static str> {
 /// That nothing is written in a form.
 fn unwritten(what: &str) -> String {
     match what {
-        "jsonschema" => format!("{what} is not written by this command"),
         "go" => unwritten("code"),
         _ => format!("unsupported encoding {what:?}"),
     }
@@ -250,7 +249,7 @@ fn tags(text: &str) -> Result<Scope, Error> {
                 }
                 scope.reading = reading;
             }
-            Some(Tag::Missing(_)) if scope.reading == Reading::OpenApi => return contradict(),
+            Some(Tag::Missing(_)) if scope.reading.is_schema() => return contradict(),
             Some(Tag::Missing(what)) => return Err(missing(what)),
             None => return Err(refused(format!("unknown filetype {name}"))),
         }
@@ -291,7 +290,7 @@ fn strictness(words: &[(&str, bool)], reading: Reading) -> Result<Strict, Error>
 }
 
 impl Reading {
-    /// Whether every value is a schema in another language.
+    /// Whether every value is a schema in another language, or described as one: that need not be concrete.
     pub(crate) fn is_schema(self) -> bool {
         matches!(self, Reading::JsonSchema | Reading::OpenApi)
     }

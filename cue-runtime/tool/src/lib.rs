@@ -46,6 +46,7 @@ mod told; // what is wrong, where it stands
 mod schema; // positions beside a schema
 pub mod explained; // what is wrong, with the lines it is about
 mod described; // --out openapi
+mod generated; // --out jsonschema
 mod difference; // fmt -d
 pub mod format; // fmt
 mod remarks; // comments of YAML

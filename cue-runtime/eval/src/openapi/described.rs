@@ -4,7 +4,7 @@ use crate::builtin::{CallError, Datum, Kinds};
 use crate::heap::{ArcEntry, Conjunct, EnvId, Source, Test, VertexId};
 use crate::openapi::parts::Part;
 use crate::openapi::said::Said;
-use crate::openapi::words::{description, type_name};
+use crate::openapi::words::type_name;
 use crate::openapi::{DEPTH, Document, References, wrong};
 use crate::program::{At, Code, LabelKind, Presence};
 
@@ -68,14 +68,9 @@ impl Document<'_> {
             return Ok(Said::named(only));
         }
         let mut said = self.begun(kinds);
-        let mut deprecated = false;
-        let notes = arc.into_iter().flat_map(|it| it.notes());
-        let notes = notes.map(|it| &self.it.program.notes[it as usize]);
-        let notes: Vec<_> = notes
-            .inspect(|it| deprecated |= it.attributes.iter().any(is_deprecated))
-            .map(|it| (it.lines().map(str::to_owned).collect::<Vec<_>>(), &*it.breaks))
-            .collect();
-        let text = description(notes.iter().map(|it| (&*it.0, it.1)));
+        let notes = || arc.into_iter().flat_map(|it| it.notes());
+        let deprecated = self.it.program.attributes(notes()).into_iter().any(is_deprecated);
+        let text = self.it.comment_of(notes());
         if !text.is_empty() {
             said.once("description", Datum::text(text));
         }

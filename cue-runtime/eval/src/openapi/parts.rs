@@ -1,7 +1,7 @@
 //! What a value is written as: references, which have schemas of their own, and the rest.
 
 use crate::builtin::{CallError, Datum};
-use crate::heap::{Conjunct, EnvId, EnvKind, Source, VertexId};
+use crate::heap::{EnvId, EnvKind, Source, VertexId};
 use crate::openapi::Document;
 use crate::program::{Callee, Code, Declaration, ExprId, LabelKind};
 
@@ -35,7 +35,7 @@ impl Document<'_> {
         for source in sources {
             match source {
                 // What a literal embeds is a conjunct too, in its environment.
-                Source::Expr(_, env) if self.is_within(env, id) => {}
+                Source::Expr(_, env) if self.it.is_within(env, id) => {}
                 Source::Expr(expr, env) => self.split(id, expr, env, &mut parts)?,
                 Source::Data(datum) => {
                     let datum = self.it.heap.data(datum).clone();
@@ -48,15 +48,6 @@ impl Document<'_> {
             }
         }
         Ok(parts)
-    }
-
-    /// Whether an environment is that of a literal of the value itself.
-    fn is_within(&self, env: EnvId, id: VertexId) -> bool {
-        let real = self.it.follow(id);
-        match self.it.heap.envs[env].kind {
-            EnvKind::Struct(vertex, ..) => vertex == real || vertex == id,
-            EnvKind::Variables(..) | EnvKind::PatternName(_) => false,
-        }
     }
 
     fn split(
@@ -73,7 +64,7 @@ impl Document<'_> {
             }
             Code::Struct(literal) => {
                 let Some(inner) = self.environment(id, literal, env) else {
-                    parts.push(Part::Value(self.beside(id, expr, env)));
+                    parts.push(Part::Value(self.it.apart(id, expr, env)));
                     return Ok(());
                 };
                 let program = self.it.program.clone();
@@ -89,7 +80,7 @@ impl Document<'_> {
             Code::Disjoin(_) => {
                 let mut all = Vec::new();
                 self.written(id, (expr, false), env, &mut all);
-                let whole = self.beside(id, expr, env);
+                let whole = self.it.apart(id, expr, env);
                 parts.push(Part::Choice(all, whole));
                 Ok(())
             }
@@ -104,25 +95,16 @@ impl Document<'_> {
                 let part = match found.map(|target| (target, self.name_of(target))) {
                     Some((target, Ok(Some(name)))) => Part::Named(name, Some(target)),
                     Some((_, Err(error))) => return Err(error),
-                    Some((_, Ok(None))) | None => Part::Value(self.beside(id, expr, env)),
+                    Some((_, Ok(None))) | None => Part::Value(self.it.apart(id, expr, env)),
                 };
                 parts.push(part);
                 Ok(())
             }
             _ => {
-                parts.push(Part::Value(self.beside(id, expr, env)));
+                parts.push(Part::Value(self.it.apart(id, expr, env)));
                 Ok(())
             }
         }
-    }
-
-    /// An expression as a value in the place of another.
-    fn beside(&mut self, id: VertexId, expr: ExprId, env: EnvId) -> VertexId {
-        let (parent, label) = (self.it.heap.get(id).parent, self.it.heap.get(id).label);
-        let vertex = self.it.heap.vertex(parent, label);
-        let conjunct = Conjunct::new(Source::Expr(expr, env));
-        self.it.heap.get_mut(vertex).conjuncts.push(conjunct);
-        vertex
     }
 
     /// Alternatives as they are written, those of a disjunction in one of them among them; without
@@ -140,7 +122,7 @@ impl Document<'_> {
             }
             return;
         }
-        let vertex = self.beside(id, expr, env);
+        let vertex = self.it.apart(id, expr, env);
         if self.it.unifies(vertex, id) {
             all.push((vertex, marked));
         }

@@ -1,0 +1,409 @@
+//! Values of a session as items.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use cue_session::{
+    Composition, Concreteness, Field, FieldSelection, Kind, Kinds, Session, SyntaxStyle,
+};
+
+use crate::generate::item::{Item, Shared, Target};
+use crate::generate::numbers::{float, range};
+use crate::generate::{Closing, Error};
+
+/// How deep values are looked at: what is deeper repeats itself without a name.
+const DEEPEST: u32 = 200;
+
+/// Whether structs that are met are closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Open,
+    /// This one only.
+    Closed,
+    /// With all that is in it.
+    Throughout,
+}
+
+impl Mode {
+    /// By how far a session says that a value is closed.
+    pub(super) fn of(closed: u8) -> Self {
+        match closed {
+            0 => Mode::Open,
+            1 => Mode::Closed,
+            _ => Mode::Throughout,
+        }
+    }
+
+    /// What holds for the fields of a struct.
+    pub(super) fn within(self) -> Self {
+        if self == Mode::Closed { Mode::Open } else { self }
+    }
+}
+
+/// A definition that is nothing but a reference to what is none: what that refers to itself by is the definition, as
+/// it is closed there.
+struct Redirect {
+    from: Target,
+    to: Target,
+}
+
+/// A walk through a value.
+pub(super) struct Walk<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) closing: Closing,
+    /// What was referred to; nothing while it is looked at.
+    pub(super) definitions: BTreeMap<Target, Option<Shared>>,
+    /// What cannot be described.
+    pub(super) wrong: Vec<String>,
+    redirect: Option<Redirect>,
+    /// Something is put in where it is referred to: what that refers to is not.
+    putting_in: bool,
+    known: HashMap<String, Rc<Composition>>,
+    depth: u32,
+}
+
+/// The path of what has a handle.
+pub(super) fn handle(number: u32) -> String {
+    format!("@{number}")
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(session: &'a mut Session, closing: Closing) -> Self {
+        Walk {
+            session,
+            closing,
+            definitions: BTreeMap::new(),
+            wrong: Vec::new(),
+            redirect: None,
+            putting_in: false,
+            known: HashMap::new(),
+            depth: 0,
+        }
+    }
+
+    /// How a value is put together.
+    pub(super) fn composition(&mut self, path: &str) -> Result<Rc<Composition>, Error> {
+        if let Some(known) = self.known.get(path) {
+            return Ok(known.clone());
+        }
+        let mut told = self.session.composition(path)?.unwrap_or_default();
+        // Comments of several declarations stand apart, by one empty line.
+        while told.docs.contains("\n\n\n") {
+            told.docs = told.docs.replace("\n\n\n", "\n\n");
+        }
+        let told = Rc::new(told);
+        self.known.insert(path.to_owned(), told.clone());
+        Ok(told)
+    }
+
+    /// A value, with its comments.
+    pub(super) fn item(&mut self, path: &str, mode: Mode) -> Result<Shared, Error> {
+        let comment = self.composition(path)?.docs.clone();
+        self.commented(path, &comment, mode)
+    }
+
+    /// A value with a comment.
+    pub(super) fn commented(
+        &mut self,
+        path: &str,
+        comment: &str,
+        mode: Mode,
+    ) -> Result<Shared, Error> {
+        let item = self.plain(path, mode)?;
+        Ok(Rc::new(match comment {
+            "" => item,
+            comment => Item::Described(comment.to_owned(), Rc::new(item)),
+        }))
+    }
+
+    /// A value without its own comments.
+    pub(super) fn plain(&mut self, path: &str, mode: Mode) -> Result<Item, Error> {
+        if self.depth == DEEPEST {
+            return self.fail("schema nested too deeply");
+        }
+        self.depth += 1;
+        let item = self.looked_at(path, mode);
+        self.depth -= 1;
+        item
+    }
+
+    fn looked_at(&mut self, path: &str, mode: Mode) -> Result<Item, Error> {
+        let value = self.composition(path)?;
+        match value.operator.as_str() {
+            "." => return self.reference(&value, mode),
+            "func" => {
+                if let Some(item) = self.call(&value, mode)? {
+                    return Ok(item);
+                }
+                return self.function(path, &value);
+            }
+            "&" if is_struct(&value.kinds) => {
+                let fields = Rc::new(self.fields(path, mode)?);
+                return Ok(Item::AllOf(vec![fields, Rc::new(Item::of_type("object"))]));
+            }
+            // What each of several conjuncts closes by itself would refuse the others' fields.
+            "&" => return Ok(Item::AllOf(self.items(&value.operands, Mode::Open)?)),
+            "|" => return Ok(Item::AnyOf(self.items(&value.operands, mode)?)),
+            "(" => return Ok(self.call(&value, mode)?.unwrap_or(Item::True)),
+            "" | "..." => {}
+            operator => {
+                if let [limit] = value.operands.as_slice() {
+                    return self.bound(operator, &handle(*limit));
+                }
+            }
+        }
+        if let Some(item) = range(&value.name) {
+            return Ok(item);
+        }
+        if !value.kinds.is(Kind::Null) {
+            if let Some(value) = self.constant(path, mode)? {
+                return Ok(Item::Const(value));
+            }
+        }
+        self.by_kind(path, &value, mode)
+    }
+
+    pub(super) fn items(&mut self, all: &[u32], mode: Mode) -> Result<Vec<Shared>, Error> {
+        all.iter().map(|it| self.item(&handle(*it), mode)).collect()
+    }
+
+    /// What says nothing but of which kinds it is, and what is in it.
+    fn by_kind(&mut self, path: &str, value: &Composition, mode: Mode) -> Result<Item, Error> {
+        let kinds = &value.kinds;
+        if is_any(kinds) {
+            return Ok(Item::True);
+        }
+        let within = match kinds.any_of.as_slice() {
+            [Kind::Struct] => Some(self.fields(path, mode)?),
+            [Kind::List] => Some(self.elements(path, mode)?),
+            _ => None,
+        };
+        let types = types(kinds);
+        let own = (!types.is_empty()).then_some(Item::Type(types));
+        let mut all: Vec<Item> = own.into_iter().chain(within).collect();
+        Ok(match all.len() {
+            0 => Item::True,
+            1 => all.remove(0),
+            _ => Item::all_of(all),
+        })
+    }
+
+    /// A reference, whose schema stands among the definitions.
+    fn reference(&mut self, value: &Composition, mode: Mode) -> Result<Item, Error> {
+        let target = Target { package: value.name.clone(), labels: value.labels.clone() };
+        let Some(place) = value.operands.first() else {
+            return self.fail(&format!("reference {} not found", target.path()));
+        };
+        let place = handle(*place);
+        let redirected = self.redirect.is_some() && mode != Mode::Open;
+        let redirected = redirected && (target.is_definition(), self.putting_in) == (false, false);
+        if self.definitions.contains_key(&target) {
+            let back = self.redirect.as_ref().filter(|it| mode != Mode::Open && it.from == target);
+            if let Some(back) = back {
+                return Ok(Item::Ref(back.to.clone()));
+            }
+            return if redirected { self.put_in(&place, mode) } else { Ok(Item::Ref(target)) };
+        }
+        self.definitions.insert(target.clone(), None);
+        let own = if target.is_definition() { Mode::Throughout } else { Mode::Open };
+        let mut item = self.item(&place, own)?;
+        if let (Mode::Throughout, Item::Ref(inner)) = (own, &*item) {
+            if !inner.is_definition() {
+                let redirect = Redirect { from: inner.clone(), to: target.clone() };
+                let inner = self.composition(&place)?.operands.first().map(|it| handle(*it));
+                let outer = self.redirect.replace(redirect);
+                if let Some(inner) = inner {
+                    item = self.item(&inner, own)?;
+                }
+                self.redirect = outer;
+            }
+        }
+        self.definitions.insert(target.clone(), Some(item));
+        if redirected {
+            return self.put_in(&place, mode);
+        }
+        Ok(Item::Ref(target))
+    }
+
+    /// What is referred to in the place of the reference, closed as that is.
+    fn put_in(&mut self, place: &str, mode: Mode) -> Result<Item, Error> {
+        self.putting_in = true;
+        let item = self.plain(place, mode);
+        self.putting_in = false;
+        item
+    }
+
+    /// A function that is named and not called is referred to as any other place of its package.
+    fn function(&mut self, path: &str, value: &Composition) -> Result<Item, Error> {
+        let (package, name) = value.name.rsplit_once('.').unwrap_or(("", &value.name));
+        let target = Target { package: package.to_owned(), labels: vec![name.to_owned()] };
+        let item = self.by_kind(path, value, Mode::Open)?;
+        self.definitions.insert(target.clone(), Some(Rc::new(item)));
+        Ok(Item::Ref(target))
+    }
+
+    /// What is compared with one operand.
+    fn bound(&mut self, operator: &str, limit: &str) -> Result<Item, Error> {
+        let kinds = self.composition(limit)?.kinds.clone();
+        let keyword = match operator {
+            "=~" | "!~" => {
+                let pattern = match self.string(limit)? {
+                    Ok(text) => Item::text("pattern", &text),
+                    Err(message) => return self.fail(&message),
+                };
+                let pattern = match operator {
+                    "!~" => Item::Not(Rc::new(pattern)),
+                    _ => pattern,
+                };
+                return Ok(Item::all_of([Item::of_type("string"), pattern]));
+            }
+            "==" | "!=" if !kinds.concrete => return Ok(Item::True),
+            "==" => return Ok(Item::Const(self.text(limit)?)),
+            "!=" => return Ok(Item::Not(Rc::new(Item::Const(self.text(limit)?)))),
+            "<" => "exclusiveMaximum",
+            "<=" => "maximum",
+            ">" => "exclusiveMinimum",
+            _ => "minimum",
+        };
+        match kinds.any_of.as_slice() {
+            _ if !kinds.concrete => self.fail("bad argument to unary comparison"),
+            [Kind::Int | Kind::Float] => {
+                let Some(limit) = self.float(limit)? else { return Ok(Item::True) };
+                Ok(Item::all_of([Item::Keyword(keyword, limit), Item::of_type("number")]))
+            }
+            // Strings have no bounds there.
+            [Kind::String] => Ok(Item::of_type("string")),
+            _ => self.fail("bad argument to unary comparison"),
+        }
+    }
+
+    /// A value that is the only one of its schema, as CUE: a scalar; a closed struct all of whose fields are required
+    /// and such values; a list of such.
+    pub(super) fn constant(&mut self, path: &str, mode: Mode) -> Result<Option<String>, Error> {
+        let value = self.composition(path)?;
+        if let ("==", [only]) = (value.operator.as_str(), value.operands.as_slice()) {
+            return Ok(Some(self.text(&handle(*only))?));
+        }
+        match value.kinds.any_of.as_slice() {
+            _ if !value.kinds.concrete => Ok(None),
+            [Kind::Struct] if mode == Mode::Open || !value.patterns.is_empty() => Ok(None),
+            [Kind::Struct] => {
+                let mut fields = Vec::new();
+                for field in self.members(path)? {
+                    let required = field.presence == cue_session::Presence::Required;
+                    let Some(it) = self.constant(&field.path, mode)?.filter(|_| required) else {
+                        return Ok(None);
+                    };
+                    fields.push(format!("{}: {it}", cue_syntax::unquote::quote(&field.label)));
+                }
+                Ok(Some(format!("{{{}}}", fields.join(", "))))
+            }
+            [Kind::List] if value.open => Ok(None),
+            [Kind::List] => {
+                let mut elements = Vec::new();
+                for field in self.members(path)? {
+                    let Some(it) = self.constant(&field.path, mode)? else { return Ok(None) };
+                    elements.push(it);
+                }
+                Ok(Some(format!("[{}]", elements.join(", "))))
+            }
+            _ => Ok(Some(self.text(path)?)),
+        }
+    }
+
+    /// Regular fields of a struct, or elements of a list.
+    pub(super) fn members(&mut self, path: &str) -> Result<Vec<Field>, Error> {
+        let all = self.session.fields(path, FieldSelection::All)?.unwrap_or_default();
+        let selector = |it: &Field| {
+            let below = it.path.get(path.len()..).unwrap_or_default();
+            below.trim_start_matches('.').to_owned()
+        };
+        Ok(all.into_iter().filter(|it| !selector(it).starts_with(['#', '_'])).collect())
+    }
+
+    /// Whether a value needs nothing more to be data.
+    pub(super) fn is_data(&mut self, path: &str) -> Result<bool, Error> {
+        Ok(self.session.validate(path, Concreteness::Required)?.is_empty())
+    }
+
+    /// A value as CUE.
+    fn text(&mut self, path: &str) -> Result<String, Error> {
+        let text = self.session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
+        let text = text.trim();
+        let kinds = &self.composition(path)?.kinds;
+        Ok(if is_struct(kinds) { format!("{{{text}}}") } else { text.to_owned() })
+    }
+
+    /// A concrete value as JSON, or why it is none.
+    fn json(&mut self, path: &str) -> Result<Result<String, String>, Error> {
+        match self.session.json(path) {
+            Ok(text) => Ok(text.ok_or_else(|| "value not found".into())),
+            Err(cue_session::Error::Diagnostics(all)) => {
+                let first = all.into_iter().next();
+                Ok(Err(first.map_or_else(String::new, |it| match it.path.as_str() {
+                    "" => it.message,
+                    path => format!("{path}: {}", it.message),
+                })))
+            }
+            Err(fault) => Err(fault.into()),
+        }
+    }
+
+    /// A string, or why it is none.
+    pub(super) fn string(&mut self, path: &str) -> Result<Result<String, String>, Error> {
+        let value = self.session.value(path);
+        match value {
+            Ok(Some(value)) if value.is_string() => {
+                Ok(Ok(value.as_str().unwrap_or_default().to_owned()))
+            }
+            _ => Ok(match self.json(path)? {
+                Ok(text) => Err(format!("cannot use value {text} as string")),
+                Err(message) => Err(message),
+            }),
+        }
+    }
+
+    /// An integer, or why it is none.
+    pub(super) fn int(&mut self, path: &str) -> Result<Result<i64, String>, Error> {
+        Ok(self
+            .json(path)?
+            .and_then(|text| text.parse().map_err(|_| format!("cannot use value {text} as int"))))
+    }
+
+    /// A number as keywords have it.
+    pub(super) fn float(&mut self, path: &str) -> Result<Option<String>, Error> {
+        Ok(self.json(path)?.ok().and_then(|it| float(&it)))
+    }
+
+    /// Nothing can be said of it: there will be no schema.
+    pub(super) fn fail(&mut self, message: &str) -> Result<Item, Error> {
+        self.wrong.push(message.to_owned());
+        Ok(Item::False)
+    }
+}
+
+/// Whether a value is a struct.
+pub(super) fn is_struct(kinds: &Kinds) -> bool {
+    kinds.concrete && kinds.is(Kind::Struct)
+}
+
+/// Whether nothing is said of kinds.
+pub(super) fn is_any(kinds: &Kinds) -> bool {
+    kinds.any_of.len() == 8
+}
+
+/// The types of some kinds: a number that need be no integer is one whatever else it may be.
+fn types(kinds: &Kinds) -> Vec<&'static str> {
+    let all = &kinds.any_of;
+    let numbers = all.contains(&Kind::Float);
+    let name = |it: &Kind| match it {
+        Kind::Null => Some("null"),
+        Kind::Bool => Some("boolean"),
+        Kind::Int => (!numbers).then_some("integer"),
+        Kind::Float | Kind::Bytes => None,
+        Kind::String => Some("string"),
+        Kind::Struct => Some("object"),
+        Kind::List => Some("array"),
+    };
+    numbers.then_some("number").into_iter().chain(all.iter().filter_map(name)).collect()
+}
