@@ -20,7 +20,7 @@ pub struct Composition {
     pub operator: &'static str,
     /// What it is applied to, one of a reference being what this leads to, if that is there.
     pub operands: Vec<VertexId>,
-    /// The function that is called, the type that is named; of a reference the package that it leads into.
+    /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that it leads into.
     pub name: String,
     /// Labels on the way that a reference goes from there.
     pub labels: Vec<String>,
@@ -149,6 +149,7 @@ impl Evaluator {
                 let env = self.env_up(env, up);
                 self.compose(id, expr, env, told);
             }
+            Code::Scalar(_) => told.name = self.source_at(self.program.at(expr)),
             Code::Type(_, name) => told.name = name.text().to_owned(),
             Code::Struct(literal) => self.compose_literal(id, (literal, expr), env, told),
             _ => {}
@@ -163,18 +164,32 @@ impl Evaluator {
         env: EnvId,
         told: &mut Composition,
     ) {
-        let each: Vec<_> = all.iter().map(|it| (self.apart(id, it.0, env), it.1)).collect();
-        for (one, marked) in &each {
-            let admitted = |it: &mut Self, wide: VertexId| {
-                it.heap.get(it.follow(wide)).fault.is_none() && it.subsumes(wide, *one).is_empty()
+        let each: Vec<VertexId> = all.iter().map(|it| self.apart(id, it.0, env)).collect();
+        for (one, (_, marked)) in each.iter().zip(all) {
+            // A definition is closed, as no value beside it is: it admits none.
+            let admitted = |(wide, (expr, marked)): (&VertexId, &(ExprId, bool))| {
+                !marked && !self.leads_to_definition(*expr) && self.subsumes(*wide, *one).is_empty()
             };
-            let wider = each.iter().filter(|it| !it.1);
-            if !*marked || !wider.clone().any(|it| admitted(self, it.0)) {
+            if !marked || !each.iter().zip(all).any(admitted) {
                 told.operands.push(*one);
             }
         }
         if told.operands.len() > 1 {
             told.operator = "|";
+        }
+    }
+
+    /// Whether an expression leads to a definition.
+    fn leads_to_definition(&self, expr: ExprId) -> bool {
+        match *self.program.code(expr) {
+            Code::Field { label, .. } => self.is_definition(label),
+            Code::Select(operand, label) => {
+                self.is_definition(label) || self.leads_to_definition(operand)
+            }
+            Code::Unify(left, right) => {
+                self.leads_to_definition(left) || self.leads_to_definition(right)
+            }
+            _ => false,
         }
     }
 

@@ -398,8 +398,8 @@ pub struct Composition {
     pub operator: String,
     /// Numbers of the operands' handles; of a reference that of what it leads to, unless nothing is there.
     pub operands: Vec<u32>,
-    /// The function that is called, or the type that is named; of a reference the package that it leads into, empty
-    /// for this one.
+    /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that
+    /// it leads into, empty for this one.
     pub name: String,
     /// The labels of a reference, as they are written.
     pub labels: Vec<String>,

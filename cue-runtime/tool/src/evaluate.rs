@@ -497,7 +497,13 @@ impl Asked<'_> {
         } else if request.reading == Reading::OpenApi {
             self.document(runtime, session, &path)?
         } else if request.reading == Reading::JsonSchema {
-            self.json_schema(runtime, session, &path)?
+            match (request.verb, request.out) {
+                (Verb::Eval, Encoding::Cue) => {
+                    let printed = self.cue(session, (&path, of), style, &labels)?;
+                    self.json_schema_of(runtime, &String::from_utf8_lossy(&printed))?
+                }
+                _ => self.json_schema(runtime, session, &path)?,
+            }
         } else if request.out == Encoding::Cue {
             self.cue(session, (&path, of), style, &labels)?
         } else {

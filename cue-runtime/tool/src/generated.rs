@@ -9,7 +9,7 @@ use cue_syntax::{Language, Style, parse_tree_as};
 use crate::data::{self, Encoding};
 use crate::evaluate::{Asked, BUDGET};
 use crate::output::{datum, told, yaml};
-use crate::{Error, diagnostic, format};
+use crate::{Error, Verb, diagnostic, format};
 
 impl Asked<'_> {
     /// The schema, in the form that was asked for.
@@ -26,18 +26,29 @@ impl Asked<'_> {
         self.schema_text(runtime, &text)
     }
 
+    /// The schema of what `eval` prints.
+    pub(crate) fn json_schema_of(
+        &self,
+        runtime: &dyn Runtime,
+        printed: &str,
+    ) -> Result<Vec<u8>, Error> {
+        let mut session = started(runtime, printed)?;
+        let text = schema(&mut session, "", "", Closing::Told);
+        let text = self.schema_text(runtime, &text.map_err(|error| self.undescribed(error))?)?;
+        Ok(String::from_utf8_lossy(&text).replace('\t', "    ").into_bytes())
+    }
+
     /// A schema that is CUE, in the form that was asked for.
     fn schema_text(&self, runtime: &dyn Runtime, text: &str) -> Result<Vec<u8>, Error> {
         let request = self.request;
         if request.out == Encoding::Cue {
             // What is left has no braces too many, and is aligned like that.
             let text = format::text("-", text, Style::Value)?;
-            let text = self.with_clause(format::text("-", &text, Style::Plain)?)?;
+            let style = if request.verb == Verb::Eval { Style::Spaced } else { Style::Plain };
+            let text = self.with_clause(format::text("-", &text, style)?)?;
             return Ok((text.trim_end().to_owned() + "\n").into_bytes());
         }
-        let sources = vec![Source::new("jsonschema", text)];
-        let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::V017 };
-        let mut session = runtime.start(&Program::new(spec), Vec::new(), BUDGET)?;
+        let mut session = started(runtime, text)?;
         match request.out {
             Encoding::Json => {
                 let text = session.json("");
@@ -64,6 +75,13 @@ impl Asked<'_> {
             }
         }
     }
+}
+
+/// A text as a program of its own.
+fn started(runtime: &dyn Runtime, text: &str) -> Result<Session, Error> {
+    let sources = vec![Source::new("jsonschema", text)];
+    let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::V017 };
+    Ok(runtime.start(&Program::new(spec), Vec::new(), BUDGET)?)
 }
 
 /// The comments that are of a file as a whole: those of its package clause, and those directly above its first line;

@@ -24,10 +24,11 @@ mod structs; // fields, patterns, closedness
 mod values; // what is looked at: values of a session
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use cue_session::Session;
 
-use crate::generate::item::Target;
+use crate::generate::item::{Item, Target};
 use crate::generate::names::names;
 use crate::generate::schema::{Schema, Writer, object, text};
 use crate::generate::simplified::simplified;
@@ -69,8 +70,13 @@ pub fn schema(
     closing: Closing,
 ) -> Result<String, Error> {
     let mut walk = Walk::new(session, closing);
-    let mode = Mode::of(walk.composition(path)?.closed);
-    let root = walk.commented(path, comment, mode)?;
+    let value = walk.composition(path)?;
+    let comment = if comment.is_empty() { &value.docs } else { comment };
+    let root = match (value.operator.as_str(), value.operands.is_empty()) {
+        // Nothing is there yet, and so nothing is said of it.
+        (".", true) => Rc::new(Item::True),
+        _ => walk.commented(path, comment, Mode::of(value.closed))?,
+    };
     let found = std::mem::take(&mut walk.definitions);
     let targets: Vec<Target> = found.keys().cloned().collect();
     let names = names(&targets);

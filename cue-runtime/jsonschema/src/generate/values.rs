@@ -152,6 +152,10 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+        if let ([only], true) = (value.operands.as_slice(), value.kinds.is(Kind::Struct)) {
+            // The alternative that is left: the default is no description.
+            return self.plain(&handle(*only), mode);
+        }
         if let Some(item) = range(&value.name) {
             return Ok(item);
         }
@@ -210,11 +214,12 @@ impl<'a> Walk<'a> {
         if let (Mode::Throughout, Item::Ref(inner)) = (own, &*item) {
             if !inner.is_definition() {
                 let redirect = Redirect { from: inner.clone(), to: target.clone() };
-                let inner = self.composition(&place)?.operands.first().map(|it| handle(*it));
+                let value = self.composition(&place)?;
                 let outer = self.redirect.replace(redirect);
-                if let Some(inner) = inner {
-                    item = self.item(&inner, own)?;
-                }
+                item = match value.operands.first() {
+                    Some(inner) => self.item(&handle(*inner), own)?,
+                    None => Rc::new(self.by_kind(&place, &value, own)?),
+                };
                 self.redirect = outer;
             }
         }
@@ -328,10 +333,15 @@ impl<'a> Walk<'a> {
 
     /// A value as CUE.
     fn text(&mut self, path: &str) -> Result<String, Error> {
+        let value = self.composition(path)?;
+        let scalar = value.operator.is_empty() && value.kinds.concrete;
+        // What has several lines is indented anew.
+        if scalar && !value.name.is_empty() && !value.name.contains('\n') {
+            return Ok(value.name.clone());
+        }
         let text = self.session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
         let text = text.trim();
-        let kinds = &self.composition(path)?.kinds;
-        Ok(if is_struct(kinds) { format!("{{{text}}}") } else { text.to_owned() })
+        Ok(if is_struct(&value.kinds) { format!("{{{text}}}") } else { text.to_owned() })
     }
 
     /// A concrete value as JSON, or why it is none.
