@@ -163,7 +163,8 @@ struct Output {
     /// Evaluate this expression instead of the whole; may be repeated.
     #[arg(short = 'e', long, value_name = "EXPR")]
     expression: Vec<String>,
-    /// Form of the output: json, jsonl, yaml, toml, cue, text, binary; openapi, openapi+yaml … describe definitions.
+    /// Form of the output: json, jsonl, yaml, toml, cue, text, binary; openapi, jsonschema, jsonschema+yaml … describe
+    /// definitions.
     #[arg(long, value_name = "FORM")]
     out: Option<String>,
     /// Write there instead of to stdout; a qualifier or the name's end gives the form.

@@ -8,9 +8,9 @@
 
 use crate::evaluation::Evaluation;
 use crate::evaluator::Evaluator;
-use crate::heap::{Closed, Conjunct, EnvId, EnvKind, Source, VertexId};
+use crate::heap::{Conjunct, EnvId, EnvKind, Source, VertexId};
 use crate::openapi::words::description;
-use crate::program::{Callee, Code, Declaration, ExprId, Label, Plain, Presence, Program};
+use crate::program::{Code, Declaration, ExprId, Label, Program, StructLiteral};
 use crate::written::callee_text;
 
 /// How a value is put together.
@@ -18,7 +18,7 @@ use crate::written::callee_text;
 pub struct Composition {
     /// The operator: `&`, `|`, a bound's, `(` for a call, `func` for a function as it is, `.` for a reference, `...`; empty for what it is by itself.
     pub operator: &'static str,
-    /// What it is applied to, one of a reference being what this leads to, if that is there.
+    /// What it is applied to; of a reference where its path begins.
     pub operands: Vec<VertexId>,
     /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that it leads into.
     pub name: String,
@@ -56,10 +56,11 @@ impl Evaluation {
             }
         }
         let real = it.unify(id);
-        let patterns: Vec<_> = it.heap.get(real).patterns.iter().cloned().collect();
-        for pattern in &patterns {
+        let mut at = 0;
+        while let Some(pattern) = it.heap.get(real).patterns.get(at).cloned() {
             let label = it.anonymous(pattern.label, pattern.env);
-            told.patterns.extend([label, it.value_of_pattern(pattern)]);
+            told.patterns.extend([label, it.value_of_pattern(&pattern)]);
+            at += 1;
         }
         let vertex = it.heap.get(real);
         told.open = match vertex.is_list {
@@ -67,12 +68,7 @@ impl Evaluation {
             false => vertex.open,
         };
         told.rest = it.element_of(real);
-        told.closed = match it.closed_itself(real) {
-            Closed::Throughout => 2,
-            _ if it.counts_as_closed(real) => 2,
-            Closed::Here => 1,
-            Closed::Not => 0,
-        };
+        told.closed = it.closed_itself(real) as u8;
         told
     }
 }
@@ -112,48 +108,38 @@ impl Evaluator {
     }
 
     fn compose(&mut self, id: VertexId, expr: ExprId, env: EnvId, told: &mut Composition) {
-        let mut of = |it: &mut Self, all: &[ExprId]| {
-            told.operands = all.iter().map(|each| it.apart(id, *each, env)).collect();
-        };
-        match self.program.code(expr).clone() {
-            Code::Unify(left, right) => {
-                of(self, &[left, right]);
-                told.operator = "&";
-            }
-            Code::Disjoin(all) => self.compose_choice(id, &all, env, told),
-            Code::Bound(operator, limit) => {
-                of(self, &[limit]);
-                told.operator = operator.symbol();
-            }
-            Code::Opened(inner) => {
-                of(self, &[inner]);
-                told.operator = "...";
-            }
-            Code::Call(Callee::Plain(plain @ (Plain::And | Plain::Or)), arguments) => {
-                let list = arguments.first().map(|it| self.apart(id, *it, env));
-                let list = list.map(|it| self.unify(it));
-                told.operands = list.map(|it| self.elements(it)).unwrap_or_default();
-                told.operator = match plain {
-                    _ if told.operands.len() < 2 => "",
-                    Plain::And => "&",
-                    _ => "|",
-                };
-            }
+        let program = self.program.clone();
+        let (operator, operands): (_, &[ExprId]) = match program.code(expr) {
+            Code::Unify(left, right) => ("&", &[*left, *right]),
+            Code::Bound(operator, limit) => (operator.symbol(), &[*limit]),
+            Code::Opened(inner) => ("...", &[*inner]),
             Code::Call(callee, arguments) => {
-                of(self, &arguments);
-                (told.operator, told.name) = ("(", callee_text(callee));
+                told.name = callee_text(*callee);
+                ("(", arguments)
             }
-            Code::Function(callee) => (told.operator, told.name) = ("func", callee_text(callee)),
-            Code::Field { .. } | Code::Select(..) => self.refer(expr, env, told),
+            Code::Function(callee) => {
+                told.name = callee_text(*callee);
+                ("func", &[])
+            }
+            Code::Scalar(_) => {
+                told.name = self.source_at(program.at(expr));
+                ("", &[])
+            }
+            Code::Type(_, name) => {
+                told.name = name.text().to_owned();
+                ("", &[])
+            }
+            Code::Disjoin(all) => return self.compose_choice(id, all, env, told),
             Code::Outer { up, expr } => {
-                let env = self.env_up(env, up);
-                self.compose(id, expr, env, told);
+                let env = self.env_up(env, *up);
+                return self.compose(id, *expr, env, told);
             }
-            Code::Scalar(_) => told.name = self.source_at(self.program.at(expr)),
-            Code::Type(_, name) => told.name = name.text().to_owned(),
-            Code::Struct(literal) => self.compose_literal(id, (literal, expr), env, told),
-            _ => {}
-        }
+            Code::Field { .. } | Code::Select(..) => return self.refer(expr, env, told),
+            Code::Struct(literal) => return self.compose_literal(id, (*literal, expr), env, told),
+            _ => return,
+        };
+        told.operator = operator;
+        told.operands = operands.iter().map(|it| self.apart(id, *it, env)).collect();
     }
 
     /// Alternatives, but for defaults that another one admits.
@@ -179,17 +165,15 @@ impl Evaluator {
         }
     }
 
-    /// Whether an expression leads to a definition.
-    fn leads_to_definition(&self, expr: ExprId) -> bool {
-        match *self.program.code(expr) {
-            Code::Field { label, .. } => self.is_definition(label),
-            Code::Select(operand, label) => {
-                self.is_definition(label) || self.leads_to_definition(operand)
+    /// Whether an expression leads to a definition, or into one.
+    fn leads_to_definition(&self, mut expr: ExprId) -> bool {
+        loop {
+            match *self.program.code(expr) {
+                Code::Field { label, .. } => return self.is_definition(label),
+                Code::Select(_, label) if self.is_definition(label) => return true,
+                Code::Select(operand, _) => expr = operand,
+                _ => return false,
             }
-            Code::Unify(left, right) => {
-                self.leads_to_definition(left) || self.leads_to_definition(right)
-            }
-            _ => false,
         }
     }
 
@@ -216,10 +200,16 @@ impl Evaluator {
             return;
         }
         // Fields stand in a literal of their own, in whose scope what is embedded is looked at.
-        let mut own = code.clone();
-        own.declarations.retain(|it| embedded(it).is_none());
-        own.has_embeds = own.declarations.iter().any(|it| !it.is_of_fields());
-        let beside = (!own.declarations.is_empty()).then(|| {
+        let own: Vec<Declaration> =
+            code.declarations.iter().filter(|it| embedded(it).is_none()).cloned().collect();
+        let beside = (!own.is_empty()).then(|| {
+            let own = StructLiteral {
+                has_embeds: own.iter().any(|it| !it.is_of_fields()),
+                declarations: own,
+                lets: code.lets.clone(),
+                explicit: code.explicit,
+                ..StructLiteral::default()
+            };
             let at = program.at(expr);
             let changed = Program::own(&mut self.program);
             let code = changed.add_struct(own);
@@ -265,21 +255,12 @@ impl Evaluator {
         if let Some((index, _)) = import {
             told.name = self.program.packages[*index as usize].folder().to_owned();
         }
-        let mut target = outermost;
-        for label in labels {
-            let real = self.unify(target);
-            let arc = self.heap.arc(target, label).or_else(|| self.heap.arc(real, label));
-            match arc.filter(|it| it.presence == Presence::Member) {
-                Some(arc) => target = arc.vertex,
-                None => return,
-            }
-        }
-        told.operands.push(target);
+        told.operands.push(outermost);
     }
 
     /// Where a reference begins, and the labels it goes on by.
     fn steps_of(&mut self, expr: ExprId, env: EnvId) -> Option<(VertexId, Vec<Label>)> {
-        match self.program.code(expr).clone() {
+        match *self.program.code(expr) {
             Code::Field { up, label } => {
                 let outer = self.env_up(env, up);
                 let EnvKind::Struct(vertex, ..) = self.heap.envs[outer].kind else { return None };

@@ -286,12 +286,16 @@ impl Evaluation {
 
     /// Where a path begins, and how it goes on: at the root, or at what has a handle.
     fn begun<'a>(&self, path: &'a str) -> (VertexId, &'a str) {
-        let handle = path.strip_prefix('@').and_then(|it| {
-            let end = it.bytes().position(|it| !it.is_ascii_digit()).unwrap_or(it.len());
-            let (number, rest) = it.split_at(end);
-            Some((self.handled(number.parse().ok()?)?, rest.strip_prefix('.').unwrap_or(rest)))
-        });
-        handle.unwrap_or((self.evaluator.root, path))
+        let Some(rest) = path.strip_prefix('@') else { return (self.evaluator.root, path) };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit);
+        let (mut end, mut number) = (0, 0u32);
+        for digit in digits {
+            number = number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
+            end += 1;
+        }
+        let rest = rest.get(end..).unwrap_or_default();
+        let id = self.handled(number).unwrap_or(self.evaluator.root);
+        (id, rest.strip_prefix('.').unwrap_or(rest))
     }
 
     /// The value that a field counts as there in, and its label.

@@ -396,7 +396,7 @@ pub struct Composition {
     /// `&`, `|`, that of a bound (`>=`, `=~`), `(` for a call, `func` for a function as it is, `.` for a reference, `...` for
     /// what is opened; empty for what a value is by itself.
     pub operator: String,
-    /// Numbers of the operands' handles; of a reference that of what it leads to, unless nothing is there.
+    /// Numbers of the operands' handles; of a reference that of where its path begins.
     pub operands: Vec<u32>,
     /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that
     /// it leads into, empty for this one.

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use cue_session::{Composition, Kind};
+use cue_session::Kind;
 
 use crate::generate::Error;
 use crate::generate::item::{Item, Shared};
 use crate::generate::lists::some;
-use crate::generate::values::{Mode, Walk, handle};
+use crate::generate::values::{Mode, Value, Walk};
 
 /// Layouts of package time that are formats.
 const FORMATS: [(&str, &str); 4] = [
@@ -27,8 +27,8 @@ const COUNTS: [(&str, &str, &str); 4] = [
 
 impl Walk<'_> {
     /// What a call demands; `None` where there is no word for it.
-    pub(super) fn call(&mut self, value: &Composition, mode: Mode) -> Result<Option<Item>, Error> {
-        let arguments: Vec<String> = value.operands.iter().map(|it| handle(*it)).collect();
+    pub(super) fn call(&mut self, value: &Value, mode: Mode) -> Result<Option<Item>, Error> {
+        let arguments = value.operands.clone();
         let name = value.name.as_str();
         if let Some((_, kind, keyword)) = COUNTS.iter().find(|it| it.0 == name) {
             let count = match self.only(name, &arguments)? {
@@ -46,10 +46,10 @@ impl Walk<'_> {
             }
             ("math.MultipleOf", _) => {
                 let factor = match self.only(name, &arguments)? {
-                    Ok(only) => {
-                        let factor = self.float(&only)?;
-                        factor.ok_or_else(|| "cannot use value as number".to_owned())
-                    }
+                    Ok(only) => match self.float(&only)? {
+                        Some(factor) => Ok(factor),
+                        None => Err(self.unfit(&only, "", "number")?),
+                    },
                     Err(message) => Err(message),
                 };
                 return self.with_type("number", factor.map(|it| Item::Keyword("multipleOf", it)));
@@ -119,12 +119,12 @@ impl Walk<'_> {
     /// `n`, `>=n`, `>=n & <=m`
     fn range(&mut self, count: &str) -> Result<Option<(i64, Option<i64>)>, Error> {
         let value = self.composition(count)?;
-        match (value.operator.as_str(), value.operands.as_slice()) {
+        match (value.operator, value.operands.as_slice()) {
             ("", _) => Ok(self.int(count)?.ok().map(|it| (it, None))),
-            (">=", [least]) => Ok(self.int(&handle(*least))?.ok().map(|it| (it, None))),
+            (">=", [least]) => Ok(self.int(least)?.ok().map(|it| (it, None))),
             ("&", [least, most]) => {
-                let least = self.limit(">=", *least)?;
-                let most = self.limit("<=", *most)?;
+                let least = self.limit(">=", least)?;
+                let most = self.limit("<=", most)?;
                 Ok(least.zip(most).map(|(least, most)| (least, Some(most))))
             }
             _ => Ok(None),
@@ -132,10 +132,10 @@ impl Walk<'_> {
     }
 
     /// The number that a bound with this operator has.
-    fn limit(&mut self, operator: &str, bound: u32) -> Result<Option<i64>, Error> {
-        let value = self.composition(&handle(bound))?;
+    fn limit(&mut self, operator: &str, bound: &str) -> Result<Option<i64>, Error> {
+        let value = self.composition(bound)?;
         match (value.operator == operator, value.operands.as_slice()) {
-            (true, [limit]) => Ok(self.int(&handle(*limit))?.ok()),
+            (true, [limit]) => Ok(self.int(limit)?.ok()),
             _ => Ok(None),
         }
     }
@@ -150,7 +150,7 @@ impl Walk<'_> {
             items.push(self.item(&element.path, Mode::Open)?);
         }
         let value = self.composition(count)?;
-        let item = match (value.operator.as_str(), value.operands.as_slice()) {
+        let item = match (value.operator, value.operands.as_slice()) {
             ("", _) => match (self.int(count)?, items.as_slice()) {
                 (Ok(0), [only]) => Item::Not(only.clone()),
                 (Ok(0), _) => Item::True,
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 (Ok(all), _) if all == items.len() as i64 => Item::AllOf(items),
                 _ => Item::True,
             },
-            (">=", [least]) => match (self.int(&handle(*least))?, items.is_empty()) {
+            (">=", [least]) => match (self.int(least)?, items.is_empty()) {
                 (Ok(1), true) => Item::False,
                 (Ok(1), false) => Item::AnyOf(items),
                 _ => Item::True,

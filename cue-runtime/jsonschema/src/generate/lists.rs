@@ -6,7 +6,7 @@ use cue_session::Kind;
 
 use crate::generate::Error;
 use crate::generate::item::{Item, Shared};
-use crate::generate::values::{Mode, Walk, handle};
+use crate::generate::values::{Mode, Walk};
 
 impl Walk<'_> {
     /// What a list says of its elements. What is known to be one, but not which, may have any.
@@ -27,8 +27,8 @@ impl Walk<'_> {
         }
         let mut rest = None;
         if !known || value.open {
-            if let Some(of) = value.rest {
-                rest = some(self.item(&handle(of), mode)?);
+            if let Some(of) = &value.rest {
+                rest = some(self.item(of, mode)?);
             }
         } else {
             all.push(bound("maxItems"));

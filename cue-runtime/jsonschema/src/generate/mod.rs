@@ -72,10 +72,10 @@ pub fn schema(
     let mut walk = Walk::new(session, closing);
     let value = walk.composition(path)?;
     let comment = if comment.is_empty() { &value.docs } else { comment };
-    let root = match (value.operator.as_str(), value.operands.is_empty()) {
+    let root = match (value.operator, value.target.is_none()) {
         // Nothing is there yet, and so nothing is said of it.
         (".", true) => Rc::new(Item::True),
-        _ => walk.commented(path, comment, Mode::of(value.closed))?,
+        _ => walk.commented(path, comment, Mode::at(path, value.closed))?,
     };
     let found = std::mem::take(&mut walk.definitions);
     let targets: Vec<Target> = found.keys().cloned().collect();

@@ -8,7 +8,7 @@ use cue_session::{Kind, Presence};
 
 use crate::generate::item::{Item, Properties, Shared, both};
 use crate::generate::simplified::conjuncts;
-use crate::generate::values::{Mode, Walk, handle, is_struct};
+use crate::generate::values::{Mode, Walk, is_struct};
 use crate::generate::{Closing, Error};
 
 /// What patterns of a struct say, to be left out of what fields say that they fit.
@@ -49,10 +49,7 @@ impl Walk<'_> {
         self.parts(path, &mut parts)?;
         for part in parts {
             let value = self.composition(&part)?;
-            let target = match value.operator.as_str() {
-                "." => value.operands.first().map(|it| handle(*it)),
-                _ => None,
-            };
+            let target = value.target.clone();
             let definition = value.labels.iter().any(|it| it.starts_with('#'));
             let structure = is_struct(&value.kinds);
             match target {
@@ -64,7 +61,7 @@ impl Walk<'_> {
                 _ if part == path && value.operator != "." => {
                     self.literal(&part, mode, &mut found)?;
                 }
-                None if structure && !matches!(value.operator.as_str(), "." | "func") => {
+                None if structure && !matches!(value.operator, "." | "func") => {
                     self.literal(&part, mode, &mut found)?;
                 }
                 _ => {
@@ -86,22 +83,21 @@ impl Walk<'_> {
             all.push(path.to_owned());
             return Ok(());
         }
-        value.operands.iter().try_for_each(|it| self.parts(&handle(*it), all))
+        value.operands.iter().try_for_each(|it| self.parts(it, all))
     }
 
     /// What a literal declares.
     fn literal(&mut self, path: &str, mode: Mode, found: &mut Found) -> Result<(), Error> {
         let value = self.composition(path)?;
         let mut fitting = Vec::new();
-        for pair in value.patterns.chunks_exact(2) {
-            let &[label, says] = pair else { continue };
-            let Some(text) = self.expression_of(&handle(label))? else {
+        for (label, says) in &value.patterns {
+            let Some(text) = self.expression_of(label)? else {
                 // Which names it fits cannot be told: there may be any.
                 found.pattern("", Rc::new(Item::True));
                 continue;
             };
             found.universal |= text.is_empty();
-            let item = self.item(&handle(says), mode.within())?;
+            let item = self.item(says, mode.within())?;
             found.pattern(&text, item.clone());
             if let Ok(pattern) = Pattern::new(&text) {
                 fitting.push(Fitting { pattern, says: conjuncts(&item) });
@@ -127,10 +123,9 @@ impl Walk<'_> {
     fn further(&mut self, path: &str, mode: Mode, found: &mut Found) -> Result<(), Error> {
         let value = self.composition(path)?;
         let mut item = None;
-        for pair in value.patterns.chunks_exact(2) {
-            let &[label, says] = pair else { continue };
-            if self.expression_of(&handle(label))?.is_some_and(|it| it.is_empty()) {
-                item = both(item, Some(self.item(&handle(says), mode.within())?));
+        for (label, says) in &value.patterns {
+            if self.expression_of(label)?.is_some_and(|it| it.is_empty()) {
+                item = both(item, Some(self.item(says, mode.within())?));
             }
         }
         let item = item.or_else(|| value.open.then(|| Rc::new(Item::True)));
@@ -173,9 +168,11 @@ impl Walk<'_> {
     /// The regular expression for the names that a pattern fits; empty for any name.
     fn expression_of(&mut self, path: &str) -> Result<Option<String>, Error> {
         let value = self.composition(path)?;
-        let text = match (value.operator.as_str(), value.operands.as_slice()) {
-            (".", [target]) => return self.expression_of(&handle(*target)),
-            ("=~", [expression]) => self.string(&handle(*expression))?.ok(),
+        let text = match (value.operator, value.operands.as_slice()) {
+            (".", _) => {
+                return value.target.as_ref().map_or(Ok(None), |it| self.expression_of(it));
+            }
+            ("=~", [expression]) => self.string(expression)?.ok(),
             _ if value.kinds.concrete && value.kinds.is(Kind::String) => {
                 let exact = |it: String| format!("^{}$", quoted(&it));
                 self.string(path)?.ok().map(exact)
@@ -190,10 +187,11 @@ impl Walk<'_> {
     fn takes_any_name(&mut self, path: &str) -> Result<bool, Error> {
         let value = self.composition(path)?;
         let mut fits = Vec::new();
-        for it in &value.operands {
-            fits.push(self.takes_any_name(&handle(*it))?);
+        let within = if value.operator == "." { value.target.as_slice() } else { &value.operands };
+        for it in within {
+            fits.push(self.takes_any_name(it)?);
         }
-        Ok(match value.operator.as_str() {
+        Ok(match value.operator {
             "" => !value.kinds.concrete && value.kinds.any_of.contains(&Kind::String),
             "&" => fits.into_iter().all(|it| it),
             "|" | "." => fits.into_iter().any(|it| it),

@@ -25,9 +25,10 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// By how far a session says that a value is closed.
-    pub(super) fn of(closed: u8) -> Self {
+    /// By how far a session says that a value is closed; in definitions all are.
+    pub(super) fn at(path: &str, closed: u8) -> Self {
         match closed {
+            _ if path.split('.').any(|it| it.starts_with('#')) => Mode::Throughout,
             0 => Mode::Open,
             1 => Mode::Closed,
             _ => Mode::Throughout,
@@ -58,14 +59,31 @@ pub(super) struct Walk<'a> {
     redirect: Option<Redirect>,
     /// Something is put in where it is referred to: what that refers to is not.
     putting_in: bool,
-    known: HashMap<String, Rc<Composition>>,
+    known: HashMap<String, Rc<Value>>,
     depth: u32,
 }
 
-/// The path of what has a handle.
-pub(super) fn handle(number: u32) -> String {
-    format!("@{number}")
+/// A value as it is put together. In place of handles stand paths.
+pub(super) struct Value {
+    pub(super) operator: &'static str,
+    pub(super) operands: Vec<String>,
+    /// The function, the type, the scalar, or the package of a reference.
+    pub(super) name: String,
+    pub(super) labels: Vec<String>,
+    /// Where a reference leads, if something is there.
+    pub(super) target: Option<String>,
+    /// Patterns, and what they say of fields.
+    pub(super) patterns: Vec<(String, String)>,
+    pub(super) rest: Option<String>,
+    pub(super) open: bool,
+    pub(super) closed: u8,
+    pub(super) docs: String,
+    pub(super) kinds: Kinds,
 }
+
+/// Operators that make a difference.
+const OPERATORS: [&str; 14] =
+    ["&", "|", "(", "func", ".", "...", "=~", "!~", "==", "!=", "<", "<=", ">", ">="];
 
 impl<'a> Walk<'a> {
     pub(super) fn new(session: &'a mut Session, closing: Closing) -> Self {
@@ -82,18 +100,59 @@ impl<'a> Walk<'a> {
     }
 
     /// How a value is put together.
-    pub(super) fn composition(&mut self, path: &str) -> Result<Rc<Composition>, Error> {
+    pub(super) fn composition(&mut self, path: &str) -> Result<Rc<Value>, Error> {
         if let Some(known) = self.known.get(path) {
             return Ok(known.clone());
         }
-        let mut told = self.session.composition(path)?.unwrap_or_default();
-        // Comments of several declarations stand apart, by one empty line.
-        while told.docs.contains("\n\n\n") {
-            told.docs = told.docs.replace("\n\n\n", "\n\n");
+        let told = self.session.composition(path)?.unwrap_or_default();
+        let value = Rc::new(self.value(told)?);
+        self.known.insert(path.to_owned(), value.clone());
+        Ok(value)
+    }
+
+    fn value(&mut self, told: Composition) -> Result<Value, Error> {
+        let handle = |number: &u32| format!("@{number}");
+        let Composition { name, labels, open, closed, kinds, .. } = told;
+        let mut operator = OPERATORS.iter().find(|it| **it == told.operator).unwrap_or(&"");
+        let mut operands: Vec<String> = told.operands.iter().map(handle).collect();
+        let mut target = None;
+        match (*operator, name.as_str(), operands.as_slice()) {
+            (".", _, [top]) => {
+                let path = format!("{top}.{}", labels.join("."));
+                target = Some(path).filter(|it| self.session.is_member(it).unwrap_or_default());
+            }
+            // These are what they stand for.
+            ("(", "and" | "or", [list]) => {
+                operands = self.members(&list.clone())?.into_iter().map(|it| it.path).collect();
+                operator = match name.as_str() {
+                    _ if operands.is_empty() => &"",
+                    "and" => &"&",
+                    _ => &"|",
+                };
+            }
+            _ => {}
         }
-        let told = Rc::new(told);
-        self.known.insert(path.to_owned(), told.clone());
-        Ok(told)
+        let mut docs = told.docs;
+        // Comments of several declarations stand apart, by one empty line.
+        while docs.contains("\n\n\n") {
+            docs = docs.replace("\n\n\n", "\n\n");
+        }
+        let pair = |it: &[u32]| Some((handle(it.first()?), handle(it.last()?)));
+        let patterns = told.patterns.chunks(2).filter_map(pair).collect();
+        let rest = told.rest.as_ref().map(handle);
+        Ok(Value {
+            operator,
+            operands,
+            name,
+            labels,
+            target,
+            patterns,
+            rest,
+            open,
+            closed,
+            docs,
+            kinds,
+        })
     }
 
     /// A value, with its comments.
@@ -129,7 +188,7 @@ impl<'a> Walk<'a> {
 
     fn looked_at(&mut self, path: &str, mode: Mode) -> Result<Item, Error> {
         let value = self.composition(path)?;
-        match value.operator.as_str() {
+        match value.operator {
             "." => return self.reference(&value, mode),
             "func" => {
                 if let Some(item) = self.call(&value, mode)? {
@@ -148,13 +207,14 @@ impl<'a> Walk<'a> {
             "" | "..." => {}
             operator => {
                 if let [limit] = value.operands.as_slice() {
-                    return self.bound(operator, &handle(*limit));
+                    return self.bound(operator, limit);
                 }
             }
         }
-        if let ([only], true) = (value.operands.as_slice(), value.kinds.is(Kind::Struct)) {
+        let left = value.operator.is_empty() && value.kinds.is(Kind::Struct);
+        if let ([only], true) = (value.operands.as_slice(), left) {
             // The alternative that is left: the default is no description.
-            return self.plain(&handle(*only), mode);
+            return self.plain(only, mode);
         }
         if let Some(item) = range(&value.name) {
             return Ok(item);
@@ -167,12 +227,12 @@ impl<'a> Walk<'a> {
         self.by_kind(path, &value, mode)
     }
 
-    pub(super) fn items(&mut self, all: &[u32], mode: Mode) -> Result<Vec<Shared>, Error> {
-        all.iter().map(|it| self.item(&handle(*it), mode)).collect()
+    pub(super) fn items(&mut self, all: &[String], mode: Mode) -> Result<Vec<Shared>, Error> {
+        all.iter().map(|it| self.item(it, mode)).collect()
     }
 
     /// What says nothing but of which kinds it is, and what is in it.
-    fn by_kind(&mut self, path: &str, value: &Composition, mode: Mode) -> Result<Item, Error> {
+    fn by_kind(&mut self, path: &str, value: &Value, mode: Mode) -> Result<Item, Error> {
         let kinds = &value.kinds;
         if is_any(kinds) {
             return Ok(Item::True);
@@ -193,12 +253,11 @@ impl<'a> Walk<'a> {
     }
 
     /// A reference, whose schema stands among the definitions.
-    fn reference(&mut self, value: &Composition, mode: Mode) -> Result<Item, Error> {
+    fn reference(&mut self, value: &Value, mode: Mode) -> Result<Item, Error> {
         let target = Target { package: value.name.clone(), labels: value.labels.clone() };
-        let Some(place) = value.operands.first() else {
+        let Some(place) = value.target.clone() else {
             return self.fail(&format!("reference {} not found", target.path()));
         };
-        let place = handle(*place);
         let redirected = self.redirect.is_some() && mode != Mode::Open;
         let redirected = redirected && (target.is_definition(), self.putting_in) == (false, false);
         if self.definitions.contains_key(&target) {
@@ -216,8 +275,8 @@ impl<'a> Walk<'a> {
                 let redirect = Redirect { from: inner.clone(), to: target.clone() };
                 let value = self.composition(&place)?;
                 let outer = self.redirect.replace(redirect);
-                item = match value.operands.first() {
-                    Some(inner) => self.item(&handle(*inner), own)?,
+                item = match &value.target {
+                    Some(inner) => self.item(inner, own)?,
                     None => Rc::new(self.by_kind(&place, &value, own)?),
                 };
                 self.redirect = outer;
@@ -239,7 +298,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A function that is named and not called is referred to as any other place of its package.
-    fn function(&mut self, path: &str, value: &Composition) -> Result<Item, Error> {
+    fn function(&mut self, path: &str, value: &Value) -> Result<Item, Error> {
         let (package, name) = value.name.rsplit_once('.').unwrap_or(("", &value.name));
         let target = Target { package: package.to_owned(), labels: vec![name.to_owned()] };
         let item = self.by_kind(path, value, Mode::Open)?;
@@ -286,8 +345,8 @@ impl<'a> Walk<'a> {
     /// and such values; a list of such.
     pub(super) fn constant(&mut self, path: &str, mode: Mode) -> Result<Option<String>, Error> {
         let value = self.composition(path)?;
-        if let ("==", [only]) = (value.operator.as_str(), value.operands.as_slice()) {
-            return Ok(Some(self.text(&handle(*only))?));
+        if let ("==", [only]) = (value.operator, value.operands.as_slice()) {
+            return Ok(Some(self.text(only)?));
         }
         match value.kinds.any_of.as_slice() {
             _ if !value.kinds.concrete => Ok(None),
@@ -367,7 +426,7 @@ impl<'a> Walk<'a> {
                 Ok(Ok(value.as_str().unwrap_or_default().to_owned()))
             }
             _ => Ok(match self.json(path)? {
-                Ok(text) => Err(format!("cannot use value {text} as string")),
+                Ok(text) => Err(self.unfit(path, &text, "string")?),
                 Err(message) => Err(message),
             }),
         }
@@ -375,9 +434,29 @@ impl<'a> Walk<'a> {
 
     /// An integer, or why it is none.
     pub(super) fn int(&mut self, path: &str) -> Result<Result<i64, String>, Error> {
-        Ok(self
-            .json(path)?
-            .and_then(|text| text.parse().map_err(|_| format!("cannot use value {text} as int"))))
+        let text = match self.json(path)? {
+            Ok(text) => text,
+            Err(message) => return Ok(Err(message)),
+        };
+        match text.parse() {
+            Ok(number) => Ok(Ok(number)),
+            Err(_) => Ok(Err(self.unfit(path, &text, "int")?)),
+        }
+    }
+
+    /// That a value is of another type.
+    pub(super) fn unfit(&mut self, path: &str, text: &str, wanted: &str) -> Result<String, Error> {
+        let name = match self.composition(path)?.kinds.any_of.first() {
+            Some(Kind::Null) => "null",
+            Some(Kind::Bool) => "bool",
+            Some(Kind::Int) => "int",
+            Some(Kind::Float) => "float",
+            Some(Kind::String) => "string",
+            Some(Kind::Bytes) => "bytes",
+            Some(Kind::List) => "list",
+            Some(Kind::Struct) | None => "struct",
+        };
+        Ok(format!("cannot use value {text} (type {name}) as {wanted}"))
     }
 
     /// A number as keywords have it.
