@@ -11,7 +11,7 @@ use cue_session::{
     Session, Source, SyntaxStyle,
 };
 use cue_syntax::Style;
-use cue_syntax::ast::{Decl, ExprKind};
+use cue_syntax::ast::{Binary, Decl, Expr, ExprKind};
 
 use crate::data::{self, Encoding};
 use crate::evaluate::{Asked, BUDGET};
@@ -104,18 +104,34 @@ impl Asked<'_> {
     }
 }
 
-/// Where the field at a path is declared.
+/// Where the field at a path is declared, first of all by who is no literal that is embedded.
 fn declared(decls: &[Decl], names: &[String]) -> Option<u32> {
     let (first, rest) = names.split_first()?;
-    decls.iter().find_map(|it| {
-        let Decl::Field(field) = it else { return None };
-        match &field.value.kind {
-            _ if field.label.name() != Some(first) => None,
-            _ if rest.is_empty() => Some(field.label_span.start),
-            ExprKind::Struct(decls) => declared(decls, rest),
+    let field = decls.iter().find_map(|it| match it {
+        Decl::Field(field) if field.label.name() == Some(first) => match rest {
+            [] => Some(field.label_span.start),
+            rest => declared_in(&field.value, rest),
+        },
+        _ => None,
+    });
+    field.or_else(|| {
+        decls.iter().find_map(|it| match it {
+            Decl::Embed(value) => declared_in(value, names),
             _ => None,
-        }
+        })
     })
+}
+
+/// The same in a value: a literal, or what is put together of such.
+fn declared_in(value: &Expr, names: &[String]) -> Option<u32> {
+    match &value.kind {
+        ExprKind::Struct(decls) => declared(decls, names),
+        ExprKind::Binary(Binary::Unify, left, right) => {
+            declared_in(left, names).or_else(|| declared_in(right, names))
+        }
+        ExprKind::Comprehension(_, body) => declared_in(body, names),
+        _ => None,
+    }
 }
 
 /// Whether a field is one of data.
