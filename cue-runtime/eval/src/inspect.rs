@@ -1,6 +1,8 @@
 //! One node of an evaluation as a whole: its class, kinds, value, default, members and errors.
 //! What the conformance runners and the introspection of values ask for.
 
+mod composed; // how a value is put together
+
 use std::sync::Arc;
 
 use crate::builtin::{Datum, Kinds};
@@ -12,6 +14,8 @@ use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
 use crate::report;
 use crate::visited::Visit;
+
+pub use composed::Composition;
 
 /// How the error of `_|_` in a source ends.
 const LITERAL: &str = "literal) in source";

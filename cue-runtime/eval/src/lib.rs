@@ -106,7 +106,6 @@ pub mod evaluation; // the face: paths in, answers out
 mod refill; // more for what was evaluated
 mod report; // the order errors are told in
 pub mod inspect; // one node as a whole
-mod composed; // how a value is put together
 pub mod value; // versions, paths, and what can be asked of a place
 
 pub use cue_builtin as builtin;
@@ -114,7 +113,6 @@ pub use cue_builtin::{encode, number};
 
 pub use crate::budget::Budget;
 pub use crate::compile::{LoadError, Profile, Source, compile};
-pub use crate::composed::Composition;
 pub use crate::error::Kind;
 pub use crate::evaluation::{Addition, Concreteness, Diagnostic, Evaluation, Member};
 pub use crate::export::Style;

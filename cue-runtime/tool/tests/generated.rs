@@ -120,6 +120,13 @@ fn what_repeats_itself_is_described_once() {
     assert!(indexed.contains("d: {"), "{indexed}");
 }
 
+#[test]
+fn references_may_lead_far() {
+    let text: String = (0..400).map(|at| format!("#D{at}: {{d?: #D{}}}\n", at + 1)).collect();
+    let found = schema(&(text + "#D400: int\na?: #D0\n"), "");
+    assert!(found.contains("D400: type: \"integer\""), "{found}");
+}
+
 /// The official command has references without a name there, and fails.
 #[test]
 fn loops_are_described_by_what_they_give() {

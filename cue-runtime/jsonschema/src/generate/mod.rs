@@ -18,6 +18,7 @@ mod item; // what a schema says
 mod lists; // elements
 mod names; // names under `$defs`
 mod numbers; // numbers as they are written
+mod scalars; // what keywords have
 mod schema; // what is written
 mod simplified; // fewer items
 mod structs; // fields, patterns, closedness
@@ -77,6 +78,7 @@ pub fn schema(
         (".", true) => Rc::new(Item::True),
         _ => walk.commented(path, comment, Mode::at(path, value.closed))?,
     };
+    walk.define_waiting()?;
     let found = std::mem::take(&mut walk.definitions);
     let targets: Vec<Target> = found.keys().cloned().collect();
     let names = names(&targets);

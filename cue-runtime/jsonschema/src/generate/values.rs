@@ -1,14 +1,12 @@
 //! Values of a session as items.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
-use cue_session::{
-    Composition, Concreteness, Field, FieldSelection, Kind, Kinds, Session, SyntaxStyle,
-};
+use cue_session::{Composition, Concreteness, Field, FieldSelection, Kind, Kinds, Session};
 
 use crate::generate::item::{Item, Shared, Target};
-use crate::generate::numbers::{float, range};
+use crate::generate::numbers::range;
 use crate::generate::{Closing, Error};
 
 /// How deep values are looked at: what is deeper repeats itself without a name.
@@ -54,6 +52,8 @@ pub(super) struct Walk<'a> {
     pub(super) closing: Closing,
     /// What was referred to; nothing while it is looked at.
     pub(super) definitions: BTreeMap<Target, Option<Shared>>,
+    /// Of these, what is still to be looked at.
+    waiting: VecDeque<(Target, String)>,
     /// What cannot be described.
     pub(super) wrong: Vec<String>,
     redirect: Option<Redirect>,
@@ -91,6 +91,7 @@ impl<'a> Walk<'a> {
             session,
             closing,
             definitions: BTreeMap::new(),
+            waiting: VecDeque::new(),
             wrong: Vec::new(),
             redirect: None,
             putting_in: false,
@@ -268,25 +269,40 @@ impl<'a> Walk<'a> {
             return if redirected { self.put_in(&place, mode) } else { Ok(Item::Ref(target)) };
         }
         self.definitions.insert(target.clone(), None);
+        if self.redirect.is_none() {
+            // Later: references may lead from one to the next without an end in sight.
+            self.waiting.push_back((target.clone(), place));
+            return Ok(Item::Ref(target));
+        }
+        self.define(&target, &place)?;
+        if redirected { self.put_in(&place, mode) } else { Ok(Item::Ref(target)) }
+    }
+
+    /// What is referred to, and what that refers to.
+    pub(super) fn define_waiting(&mut self) -> Result<(), Error> {
+        while let Some((target, place)) = self.waiting.pop_front() {
+            self.define(&target, &place)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, target: &Target, place: &str) -> Result<(), Error> {
         let own = if target.is_definition() { Mode::Throughout } else { Mode::Open };
-        let mut item = self.item(&place, own)?;
+        let mut item = self.item(place, own)?;
         if let (Mode::Throughout, Item::Ref(inner)) = (own, &*item) {
             if !inner.is_definition() {
                 let redirect = Redirect { from: inner.clone(), to: target.clone() };
-                let value = self.composition(&place)?;
+                let value = self.composition(place)?;
                 let outer = self.redirect.replace(redirect);
                 item = match &value.target {
                     Some(inner) => self.item(inner, own)?,
-                    None => Rc::new(self.by_kind(&place, &value, own)?),
+                    None => Rc::new(self.by_kind(place, &value, own)?),
                 };
                 self.redirect = outer;
             }
         }
         self.definitions.insert(target.clone(), Some(item));
-        if redirected {
-            return self.put_in(&place, mode);
-        }
-        Ok(Item::Ref(target))
+        Ok(())
     }
 
     /// What is referred to in the place of the reference, closed as that is.
@@ -388,80 +404,6 @@ impl<'a> Walk<'a> {
     /// Whether a value needs nothing more to be data.
     pub(super) fn is_data(&mut self, path: &str) -> Result<bool, Error> {
         Ok(self.session.validate(path, Concreteness::Required)?.is_empty())
-    }
-
-    /// A value as CUE.
-    fn text(&mut self, path: &str) -> Result<String, Error> {
-        let value = self.composition(path)?;
-        let scalar = value.operator.is_empty() && value.kinds.concrete;
-        // What has several lines is indented anew.
-        if scalar && !value.name.is_empty() && !value.name.contains('\n') {
-            return Ok(value.name.clone());
-        }
-        let text = self.session.syntax(path, SyntaxStyle::Final)?.unwrap_or_default();
-        let text = text.trim();
-        Ok(if is_struct(&value.kinds) { format!("{{{text}}}") } else { text.to_owned() })
-    }
-
-    /// A concrete value as JSON, or why it is none.
-    fn json(&mut self, path: &str) -> Result<Result<String, String>, Error> {
-        match self.session.json(path) {
-            Ok(text) => Ok(text.ok_or_else(|| "value not found".into())),
-            Err(cue_session::Error::Diagnostics(all)) => {
-                let first = all.into_iter().next();
-                Ok(Err(first.map_or_else(String::new, |it| match it.path.as_str() {
-                    "" => it.message,
-                    path => format!("{path}: {}", it.message),
-                })))
-            }
-            Err(fault) => Err(fault.into()),
-        }
-    }
-
-    /// A string, or why it is none.
-    pub(super) fn string(&mut self, path: &str) -> Result<Result<String, String>, Error> {
-        let value = self.session.value(path);
-        match value {
-            Ok(Some(value)) if value.is_string() => {
-                Ok(Ok(value.as_str().unwrap_or_default().to_owned()))
-            }
-            _ => Ok(match self.json(path)? {
-                Ok(text) => Err(self.unfit(path, &text, "string")?),
-                Err(message) => Err(message),
-            }),
-        }
-    }
-
-    /// An integer, or why it is none.
-    pub(super) fn int(&mut self, path: &str) -> Result<Result<i64, String>, Error> {
-        let text = match self.json(path)? {
-            Ok(text) => text,
-            Err(message) => return Ok(Err(message)),
-        };
-        match text.parse() {
-            Ok(number) => Ok(Ok(number)),
-            Err(_) => Ok(Err(self.unfit(path, &text, "int")?)),
-        }
-    }
-
-    /// That a value is of another type.
-    pub(super) fn unfit(&mut self, path: &str, text: &str, wanted: &str) -> Result<String, Error> {
-        let name = match self.composition(path)?.kinds.any_of.first() {
-            Some(Kind::Null) => "null",
-            Some(Kind::Bool) => "bool",
-            Some(Kind::Int) => "int",
-            Some(Kind::Float) => "float",
-            Some(Kind::String) => "string",
-            Some(Kind::Bytes) => "bytes",
-            Some(Kind::List) => "list",
-            Some(Kind::Struct) | None => "struct",
-        };
-        Ok(format!("cannot use value {text} (type {name}) as {wanted}"))
-    }
-
-    /// A number as keywords have it.
-    pub(super) fn float(&mut self, path: &str) -> Result<Option<String>, Error> {
-        Ok(self.json(path)?.ok().and_then(|it| float(&it)))
     }
 
     /// Nothing can be said of it: there will be no schema.

@@ -16,11 +16,13 @@ use crate::written::callee_text;
 /// How a value is put together.
 #[derive(Clone, Debug, Default)]
 pub struct Composition {
-    /// The operator: `&`, `|`, a bound's, `(` for a call, `func` for a function as it is, `.` for a reference, `...`; empty for what it is by itself.
+    /// The operator: `&`, `|`, a bound's, `(` for a call, `func` for a function as it is, `.` for a reference, `...`;
+    /// empty for what it is by itself.
     pub operator: &'static str,
     /// What it is applied to; of a reference where its path begins.
     pub operands: Vec<VertexId>,
-    /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that it leads into.
+    /// The function that is called, the type that is named, a scalar as it is written; of a reference the package that
+    /// it leads into.
     pub name: String,
     /// Labels on the way that a reference goes from there.
     pub labels: Vec<String>,
@@ -187,9 +189,9 @@ impl Evaluator {
     ) {
         let program = self.program.clone();
         let code = &program.structs[literal as usize];
-        let is_value = |it: &ExprId| match program.code(*it) {
-            Code::Scalar(_) | Code::Top | Code::Type(..) | Code::Bottom => true,
-            _ => false,
+        let is_value = |it: &ExprId| {
+            let code = program.code(*it);
+            matches!(code, Code::Scalar(_) | Code::Top | Code::Type(..) | Code::Bottom)
         };
         let embedded = |it: &Declaration| match it {
             Declaration::Embed(it) => Some(*it).filter(|it| !is_value(it)),
