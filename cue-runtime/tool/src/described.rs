@@ -16,7 +16,7 @@ use cue_syntax::ast::{Binary, Decl, Expr, ExprKind};
 use crate::data::{self, Encoding};
 use crate::evaluate::{Asked, BUDGET};
 use crate::output::datum;
-use crate::{Error, diagnostic, format};
+use crate::{Error, Verb, diagnostic, format};
 
 impl Asked<'_> {
     /// The document, in the form that was asked for.
@@ -40,7 +40,10 @@ impl Asked<'_> {
             let spec = ProgramSpec { sources, packages: Vec::new(), profile: Profile::V017 };
             let mut session = runtime.start(&Program::new(spec), Vec::new(), BUDGET)?;
             let text = session.syntax("", SyntaxStyle::Exported)?.ok_or_else(none)?;
-            return Ok(format::text("-", &text, Style::Value)?.into_bytes());
+            let text = format::text("-", &text, Style::Value)?;
+            let spaced = self.request.verb == Verb::Eval;
+            let style = if spaced { Style::Spaced } else { Style::Plain };
+            return Ok(format::text("-", &text, style)?.into_bytes());
         }
         data::write(self.request.out, &document, self.request.html(), path)
             .map_err(|it| Error::Diagnostics(vec![*it]))

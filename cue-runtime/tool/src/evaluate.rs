@@ -176,6 +176,9 @@ const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show
 /// What the command line gets: five times a definition's work, six times its memory.
 pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 768 << 20 };
 
+/// Who describes what it prints instead of what that is of.
+const PRINTED: (Verb, Encoding) = (Verb::Eval, Encoding::Cue);
+
 /// Carries out a request.
 ///
 /// # Errors
@@ -494,16 +497,13 @@ impl Asked<'_> {
         let text = if let Some(hidden) = labels.iter().position(|it| it.starts_with('#')) {
             // What a definition is put into is no data.
             without_value(labels.get(..hidden).unwrap_or_default(), request)?
+        } else if request.reading.describes() && (request.verb, request.out) == PRINTED {
+            let printed = self.cue(session, (&path, of), style, &labels)?;
+            self.described_as_printed(runtime, &String::from_utf8_lossy(&printed))?
         } else if request.reading == Reading::OpenApi {
             self.document(runtime, session, &path)?
         } else if request.reading == Reading::JsonSchema {
-            match (request.verb, request.out) {
-                (Verb::Eval, Encoding::Cue) => {
-                    let printed = self.cue(session, (&path, of), style, &labels)?;
-                    self.json_schema_of(runtime, &String::from_utf8_lossy(&printed))?
-                }
-                _ => self.json_schema(runtime, session, &path)?,
-            }
+            self.json_schema(runtime, session, &path)?
         } else if request.out == Encoding::Cue {
             self.cue(session, (&path, of), style, &labels)?
         } else {

@@ -8,7 +8,9 @@ use cue_syntax::{Language, Style, parse_tree_as};
 
 use crate::data::{self, Encoding};
 use crate::evaluate::{Asked, BUDGET};
+use crate::filetype::Reading;
 use crate::output::{datum, told, yaml};
+use crate::plan::Unit;
 use crate::{Error, Verb, diagnostic, format};
 
 impl Asked<'_> {
@@ -26,15 +28,20 @@ impl Asked<'_> {
         self.schema_text(runtime, &text)
     }
 
-    /// The schema of what `eval` prints.
-    pub(crate) fn json_schema_of(
+    /// The description of what `eval` prints, as `eval` prints CUE.
+    pub(crate) fn described_as_printed(
         &self,
         runtime: &dyn Runtime,
         printed: &str,
     ) -> Result<Vec<u8>, Error> {
         let mut session = started(runtime, printed)?;
-        let text = schema(&mut session, "", "", Closing::Told);
-        let text = self.schema_text(runtime, &text.map_err(|error| self.undescribed(error))?)?;
+        // What it says stands in no file.
+        let unit = &Unit::default();
+        let it = Asked { request: self.request, unit, expression: "" };
+        let text = match self.request.reading {
+            Reading::OpenApi => it.document(runtime, &mut session, "")?,
+            _ => it.json_schema(runtime, &mut session, "")?,
+        };
         Ok(String::from_utf8_lossy(&text).replace('\t', "    ").into_bytes())
     }
 
