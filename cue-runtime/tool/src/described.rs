@@ -41,9 +41,11 @@ impl Asked<'_> {
             let mut session = runtime.start(&Program::new(spec), Vec::new(), BUDGET)?;
             let text = session.syntax("", SyntaxStyle::Exported)?.ok_or_else(none)?;
             let text = format::text("-", &text, Style::Value)?;
-            let spaced = self.request.verb == Verb::Eval;
-            let style = if spaced { Style::Spaced } else { Style::Plain };
-            return Ok(format::text("-", &text, style)?.into_bytes());
+            return Ok(match self.request.verb {
+                // What is left has no braces too many, and is aligned like that.
+                Verb::Eval => format::text("-", &text, Style::Spaced)?.into_bytes(),
+                _ => text.into_bytes(),
+            });
         }
         data::write(self.request.out, &document, self.request.html(), path)
             .map_err(|it| Error::Diagnostics(vec![*it]))
