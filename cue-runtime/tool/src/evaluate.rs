@@ -497,7 +497,7 @@ impl Asked<'_> {
         let text = if let Some(hidden) = labels.iter().position(|it| it.starts_with('#')) {
             // What a definition is put into is no data.
             without_value(labels.get(..hidden).unwrap_or_default(), request)?
-        } else if request.reading.describes() && (request.verb, request.out) == PRINTED {
+        } else if request.reading.is_schema() && (request.verb, request.out) == PRINTED {
             let printed = self.cue(session, (&path, of), style, &labels)?;
             self.described_as_printed(runtime, &String::from_utf8_lossy(&printed))?
         } else if request.reading == Reading::OpenApi {
