@@ -334,10 +334,8 @@ fn output_tags(text: &str, verb: Verb) -> Result<Result<Scope, String>, Error> {
         return Ok(Err(unwritten(what)));
     }
     let scope = tags(text)?;
-    match scope.reading {
-        Reading::Auto => return Ok(Err("unsupported interpretation \"auto\"".into())),
-        Reading::JsonSchema => return Ok(Err(unwritten("jsonschema"))),
-        Reading::Plain | Reading::OpenApi => {}
+    if scope.reading == Reading::Auto {
+        return Ok(Err("unsupported interpretation \"auto\"".into()));
     }
     let cue = scope
         .form
