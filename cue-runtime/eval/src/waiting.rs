@@ -347,7 +347,14 @@ impl Evaluator {
 
     /// Whether the task that runs was told that nothing comes any more.
     pub(crate) fn is_last(&self, on: VertexId) -> bool {
-        self.frozen == Some(on) && self.place == on
+        self.frozen == Some(on) && (self.place == on || self.is_tried_root(on))
+    }
+
+    /// Whether a vertex is the root with some of its alternatives, which has no name that would make it the place.
+    fn is_tried_root(&self, id: VertexId) -> bool {
+        self.place == self.root
+            && self.trying.last().is_some_and(|it| it.1 == id)
+            && self.trying.iter().any(|it| it.0 == self.root)
     }
 
     /// The error of a vertex that was put off.
