@@ -1,5 +1,5 @@
-//! Many values in blocks that stay where they are: one array of all would be copied as it grows, and at
-//! its largest take thrice what is in it.
+//! Many values in blocks that stay where they are, behind a first array of few: one array of all would be copied as it
+//! grows, and at its largest take thrice what is in it.
 
 use std::ops::{Index, IndexMut};
 
