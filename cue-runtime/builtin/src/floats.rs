@@ -121,6 +121,11 @@ fn exponent_form(digits: &str, exponent: i32, letter: u8) -> String {
     format!("{first}{point}{rest}{}{sign}{:02}", char::from(letter), exponent.abs())
 }
 
+/// A double in the fewest digits that read back, as Go's `%g` has it.
+pub fn shortest(value: f64) -> String {
+    format_float(value, b'g', None, Width::Double)
+}
+
 /// Go's `FormatFloat`; no precision means the fewest digits that read back.
 pub(super) fn format_float(
     value: f64,

@@ -64,6 +64,7 @@ pub use crate::call::{
 };
 pub use crate::datum::{Datum, Fields, FunctionName, Items, NOTHING_SAID, Places, valid_text};
 pub use crate::digest::md5;
+pub use crate::floats::shortest;
 pub use crate::math::{next_above, next_below};
 pub use crate::pattern::Pattern;
 pub use crate::text::{Allowance, Text};

@@ -1,11 +1,13 @@
 //! Numbers as keywords have them: as floats of 64 bits, in as few digits as tell one from another.
 
+use cue_builtin::shortest;
+
 use crate::generate::item::Item;
 
 /// A number, given as JSON, if there is a float for it.
 pub(super) fn float(json: &str) -> Option<String> {
     let number: f64 = json.parse().ok()?;
-    number.is_finite().then(|| written(number))
+    number.is_finite().then(|| shortest(number))
 }
 
 /// Types of numbers that have bounds, their type in a schema, and these.
@@ -49,18 +51,6 @@ pub(super) fn range(name: &str) -> Option<Item> {
     };
     let bounds = [bound("minimum", least), bound("maximum", most)];
     Some(Item::all_of(std::iter::once(Item::of_type(kind)).chain(bounds.into_iter().flatten())))
-}
-
-/// With an exponent where the number is small, or has more than six digits before the point.
-fn written(number: f64) -> String {
-    let text = format!("{number:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    if (-4..6).contains(&exponent) {
-        return format!("{number}");
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
 #[cfg(test)]
