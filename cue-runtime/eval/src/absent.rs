@@ -149,13 +149,9 @@ impl Evaluator {
     fn is_left_out(&mut self, base: &Value, label: Label) -> bool {
         let Value::Vertex(asked) = *base else { return false };
         let id = self.follow(asked);
-        let vertex = self.heap.get(id);
-        let plain = vertex.state == State::Done
-            && vertex.is_struct
-            && vertex.fault.is_none()
-            && vertex.choice.is_none();
-        plain
-            && vertex.arcs.named(label).is_some_and(|it| it.presence == Presence::Optional)
+        let arc = self.heap.get(id).arcs.named(label);
+        self.is_sound_struct(id)
+            && arc.is_some_and(|it| it.presence == Presence::Optional)
             && self.awaited(id, label).is_none()
             && self.failed_for(asked, id).is_none()
     }

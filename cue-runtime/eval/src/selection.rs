@@ -169,17 +169,23 @@ impl Evaluator {
         Value::Fault(fault)
     }
 
-    /// The field of a struct that is done with, where nothing has failed: as [`Evaluator::select`] finds it.
-    fn found_at_once(&self, id: VertexId, label: Label) -> Option<VertexId> {
-        let vertex = self.heap.get(self.follow(id));
-        let sound = vertex.state == State::Done
+    /// Whether a vertex is a struct and no choice, done with and without an error of its own.
+    #[inline]
+    pub(crate) fn is_sound_struct(&self, id: VertexId) -> bool {
+        let vertex = self.heap.get(id);
+        vertex.state == State::Done
             && vertex.is_struct
             && vertex.fault.is_none()
-            && vertex.choice.is_none();
-        if !sound || self.failed || self.is_unmade(id) {
+            && vertex.choice.is_none()
+    }
+
+    /// The field of a struct that is done with, where nothing has failed: as [`Evaluator::select`] finds it.
+    fn found_at_once(&self, id: VertexId, label: Label) -> Option<VertexId> {
+        let real = self.follow(id);
+        if !self.is_sound_struct(real) || self.failed || self.is_unmade(id) {
             return None;
         }
-        let arc = vertex.arcs.named(label)?;
+        let arc = self.heap.get(real).arcs.named(label)?;
         (arc.presence == Presence::Member).then(|| self.tried(arc.vertex))
     }
 
