@@ -13,6 +13,22 @@ use crate::heap::{
 };
 use crate::program::{At, Callee, Code, ExprId, Label, LabelKind, Plain, Presence};
 
+/// What is said of a field besides its value.
+pub(crate) struct Declared {
+    pub(crate) label: Label,
+    pub(crate) presence: Presence,
+    pub(crate) notes: u32,
+    pub(crate) at: At,
+    /// By which declaration; data has none.
+    pub(crate) by: Option<Contribution>,
+}
+
+/// What is known of the fields of a vertex that nothing hinders from coming and no pattern speaks of.
+pub(crate) struct Unhindered {
+    /// They come to be where all is closed already.
+    late: bool,
+}
+
 impl Evaluator {
     pub(crate) fn add_conjunct(&mut self, id: VertexId, conjunct: Conjunct) {
         match self.place_of(id, &conjunct) {
@@ -53,25 +69,7 @@ impl Evaluator {
         by: Option<Contribution>,
         from: Lineage,
     ) {
-        let from = match presence {
-            Presence::Optional => Lineage { cycle: from.cycle.max(Cycle::Optional), ..from },
-            Presence::Member | Presence::Required => from,
-        };
-        let conjunct = Conjunct {
-            source: Source::Expr(value, env).into(),
-            groups: self.deep_groups(&groups),
-            close_as: None,
-            by_reference: false,
-            outer: from.outer,
-            firing: from.firing,
-            cycle: from.cycle,
-            way: from.way,
-            via: from.via,
-            late: false,
-            was_closed: Closed::Not,
-            beside: from.beside,
-            spot: kept(from.inner_scope),
-        };
+        let conjunct = self.said_of_field(presence, value, env, &groups, from);
         // Computed ones are told of where their values are.
         let place = match by {
             Some(_) if self.heap.get(id).frozen => self.program.at(value),
@@ -83,6 +81,67 @@ impl Evaluator {
         // What is declared of a field comes before what patterns say of it.
         if is_new {
             self.apply_patterns(id, label, vertex);
+        }
+    }
+
+    /// Whether fields only have to be put into a vertex, where they are not there yet.
+    pub(crate) fn unhindered(&self, id: VertexId) -> Option<Unhindered> {
+        let vertex = self.heap.get(id);
+        if vertex.frozen || !vertex.patterns.is_empty() {
+            return None;
+        }
+        let late = self.closed_itself(id) == Closed::Throughout;
+        // What comprehensions may bring is there from the start.
+        (!late || vertex.named.is_none()).then_some(Unhindered { late })
+    }
+
+    /// A field that is not there yet and that nothing hinders: all that is looked for elsewhere is not.
+    pub(crate) fn put_field(
+        &mut self,
+        id: VertexId,
+        known: &Unhindered,
+        declared: Declared,
+        groups: &Groups,
+        said: Conjunct,
+    ) {
+        self.bytes += said.groups.spilled() as u64;
+        let Declared { label, presence, notes, at, by } = declared;
+        let field = self.heap.field(id, label, said);
+        let mut arc = ArcEntry::new(label, field, presence, at);
+        (arc.late, arc.groups) = (known.late, groups.clone());
+        arc.add_notes(notes);
+        by.into_iter().for_each(|it| arc.contribute(it));
+        self.heap.get_mut(id).arcs.push(arc);
+    }
+
+    /// What a declaration says of its field.
+    #[inline]
+    pub(crate) fn said_of_field(
+        &self,
+        presence: Presence,
+        value: ExprId,
+        env: EnvId,
+        groups: &Groups,
+        from: Lineage,
+    ) -> Conjunct {
+        let cycle = match presence {
+            Presence::Optional => from.cycle.max(Cycle::Optional),
+            Presence::Member | Presence::Required => from.cycle,
+        };
+        Conjunct {
+            source: Source::Expr(value, env).into(),
+            groups: self.deep_groups(groups),
+            close_as: None,
+            by_reference: false,
+            outer: from.outer,
+            firing: from.firing,
+            cycle,
+            way: from.way,
+            via: from.via,
+            late: false,
+            was_closed: Closed::Not,
+            beside: from.beside,
+            spot: kept(from.inner_scope),
         }
     }
 

@@ -70,6 +70,9 @@ impl Program {
         literal.is_open = literal.declarations.iter().any(|it| matches!(it, Declaration::Open));
         let fields = literal.declarations.iter();
         literal.fields = fields.filter(|it| matches!(it, Declaration::Field { .. })).count() as u32;
+        let by_itself =
+            |it: &Declaration| !matches!(it, Declaration::Embed(_) | Declaration::Pattern { .. });
+        literal.fields_only = literal.declarations.iter().all(by_itself);
         self.structs.push(literal);
         Code::Struct(self.structs.len() as u32 - 1)
     }

@@ -51,6 +51,12 @@ impl Body {
         self.closed.map(|it| it.get() - 1)
     }
 
+    /// Whether it has anything that few have.
+    #[inline]
+    pub(crate) fn has_seldom(&self) -> bool {
+        self.seldom.is_some()
+    }
+
     /// A list literal demands a length.
     pub(crate) fn close_at(&mut self, length: u32) {
         self.closed = Some(NonZeroU32::MIN.saturating_add(length));
@@ -85,6 +91,14 @@ impl Seldom {
 /// Allocated when something is first put into it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lazy(Option<Box<Body>>);
+
+impl Lazy {
+    /// Whether nothing was put into it.
+    #[inline]
+    pub(crate) fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+}
 
 /// What is read of those that have none.
 static EMPTY: Body = Body::EMPTY;

@@ -358,6 +358,14 @@ impl Heap {
         VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
     }
 
+    /// A field of which something is said from the start.
+    pub(crate) fn field(&mut self, parent: VertexId, label: Label, said: Conjunct) -> VertexId {
+        let field = Vertex { conjuncts: smallvec![said], ..Vertex::new(Some(parent), Some(label)) };
+        let made = self.vertices.push(field);
+        // There is one vertex at least now.
+        VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
         &self.vertices[id.0.get() as usize - 1]

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use crate::arcs::{Declared, Unhindered};
 use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
@@ -186,6 +187,7 @@ impl Evaluator {
         self.heap.get_mut(id).open |= code.is_open;
         let mut embedded = Vec::new();
         let mut narrowed = !(makes_struct && code.has_embeds);
+        let unhindered = if code.fields_only { self.unhindered(id) } else { None };
         for declaration in &code.declarations {
             // A field makes it a struct before what is embedded behind it counts (S-21).
             if !narrowed && self.is_member_field(declaration) {
@@ -193,7 +195,10 @@ impl Evaluator {
                 narrowed = true;
             }
             match declaration {
-                Declaration::Field { .. } => self.declare_field(taken, declaration, work),
+                Declaration::Field { .. } => match &unhindered {
+                    Some(known) => self.declare_unhindered(taken, known, declaration, work),
+                    None => self.declare_field(taken, declaration, work),
+                },
                 Declaration::Pattern { label, value, alias } => {
                     let pattern = Pattern {
                         label: *label,
@@ -237,6 +242,31 @@ impl Evaluator {
             narrow(self, taken.from.via);
         }
         work.conjuncts.extend(embedded.into_iter().rev());
+    }
+
+    /// A field that nothing hinders: if it is not there yet, all that is looked for elsewhere is not.
+    fn declare_unhindered(
+        &mut self,
+        taken: &Taken<'_>,
+        known: &Unhindered,
+        field: &Declaration,
+        work: &mut Work,
+    ) {
+        let Taken { id, placed, inner, from, ref groups, .. } = *taken;
+        let (label, presence, value, notes, at) = match field {
+            Declaration::Field { label: DeclLabel::Fixed(label), presence, value, notes, at }
+                if self.heap.get(id).arcs.place(*label).is_none()
+                    && !self.is_definition(*label) =>
+            {
+                (*label, *presence, *value, *notes, *at)
+            }
+            // The value of a definition is closed.
+            _ => return self.declare_field(taken, field, work),
+        };
+        let by = (!taken.again).then_some(Contribution { placed, at, outer: taken.conjunct.outer });
+        let said = self.said_of_field(presence, value, inner, groups, from);
+        let declared = Declared { label, presence, notes, at, by };
+        self.put_field(id, known, declared, groups, said);
     }
 
     fn declare_field(&mut self, taken: &Taken<'_>, field: &Declaration, work: &mut Work) {

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::arcs::{Declared, Unhindered};
 use crate::builtin::{Datum, Kinds, NOTHING_SAID};
 use crate::calls::has_handles;
 use crate::compare;
@@ -11,7 +12,9 @@ use crate::heap::{
     By, Came, Conjunct, Cycle, DataId, FaultId, Scalar, ScalarId, Source, State, Vertex, VertexId,
 };
 use crate::lists::End;
-use crate::program::{At, Code, ExprId, LabelKind, ListElement, MOST_NESTED, Presence, Program};
+use crate::program::{
+    At, Code, ExprId, Label, LabelKind, ListElement, MOST_NESTED, Presence, Program,
+};
 
 /// Structs with more fields go the usual way: looking for labels that repeat costs as much.
 const WIDE: usize = 64;
@@ -116,16 +119,16 @@ impl Evaluator {
                 let vertex = self.heap.get_mut(id);
                 vertex.is_struct = true;
                 vertex.arcs.reserve(fields.len());
+                let unhindered = self.unhindered(id);
                 for (index, (name, value)) in fields.iter().enumerate() {
                     let label = self.labels.intern(LabelKind::Regular, name);
                     let place = fields.place(index);
                     let label_at = place.map_or(at, |it| self.spots.at(it.0));
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, label_at);
                     let spot = place.map_or(spot, |it| it.1);
                     let source = self.data_source(value, spot);
-                    let groups = self.deep_groups(groups);
-                    let conjunct = Conjunct { groups, via, spot, outer, ..Conjunct::new(source) };
-                    self.add_conjunct(child, conjunct);
+                    let own = self.deep_groups(groups);
+                    let said = Conjunct { groups: own, via, spot, outer, ..Conjunct::new(source) };
+                    self.hold_data(id, unhindered.as_ref(), (label, label_at), groups, said);
                 }
             }
             Datum::List(items) => {
@@ -141,26 +144,48 @@ impl Evaluator {
                 vertex.is_list = true;
                 let length = items.len();
                 vertex.arcs.reserve(length);
+                let unhindered = self.unhindered(id);
                 for (index, value) in items.iter().enumerate() {
                     let label = self.labels.index(index);
-                    let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
                     let spot = items.place(index).unwrap_or(spot);
                     let source = self.data_source(value, spot);
                     let by_reference = matches!(source, Source::Vertex(_));
-                    let groups = self.deep_groups(groups);
-                    let conjunct = Conjunct {
-                        groups,
+                    let own = self.deep_groups(groups);
+                    let said = Conjunct {
+                        groups: own,
                         via,
                         spot,
                         outer,
                         by_reference,
                         ..Conjunct::new(source)
                     };
-                    self.add_conjunct(child, conjunct);
+                    self.hold_data(id, unhindered.as_ref(), (label, at), groups, said);
                 }
                 self.fit_length(id, length, End::Closed, at);
             }
             _ => self.take_scalar(id, Scalar::New(datum, at), via),
+        }
+    }
+
+    /// A part of data, where it is named.
+    fn hold_data(
+        &mut self,
+        id: VertexId,
+        unhindered: Option<&Unhindered>,
+        (label, at): (Label, At),
+        groups: &Groups,
+        said: Conjunct,
+    ) {
+        match unhindered {
+            Some(known) if self.heap.get(id).arcs.place(label).is_none() => {
+                let presence = Presence::Member;
+                let declared = Declared { label, presence, notes: 0, at, by: None };
+                self.put_field(id, known, declared, groups, said);
+            }
+            _ => {
+                let child = self.add_arc(id, label, Presence::Member, groups, 0, at);
+                self.add_conjunct(child, said);
+            }
         }
     }
 

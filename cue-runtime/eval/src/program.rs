@@ -223,6 +223,8 @@ pub(crate) struct StructLiteral {
     pub(crate) is_open: bool,
     /// How many of the declarations are fields.
     pub(crate) fields: u32,
+    /// It has fields, comprehensions and `...` only: between two fields nothing else is said of its vertex.
+    pub(crate) fields_only: bool,
     /// Its attributes; apart where they stand on lines of their own.
     pub(crate) notes: u32,
     /// Labels as they are named, if it has comprehensions (O-4).

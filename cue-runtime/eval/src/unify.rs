@@ -245,6 +245,10 @@ impl Evaluator {
                 continue;
             }
             self.note_left(id, work.left());
+            if work.is_done() {
+                self.finish(id);
+                return None;
+            }
             if self.unpark(id, work) {
                 continue;
             }
@@ -332,18 +336,41 @@ impl Evaluator {
             let place = |it: &Disjunction| rest.iter().position(|after| *after == it.expr);
             cue_sort::by_key(&mut work.disjunctions, |it| place(it).map_or(0, |at| at + 1));
         }
-        self.list_rest(id);
-        self.unknown_patterns(id);
-        self.settle_order(id);
+        self.settle_fields(id);
         if let ControlFlow::Break(waits) = self.decide(id, work) {
             return waits;
         }
+        self.check(id);
+        None
+    }
+
+    /// The same where nothing is left and nothing is to be chosen.
+    fn finish(&mut self, id: VertexId) {
+        let vertex = self.heap.get(id);
+        // A scalar of which nothing else is said is what it is.
+        if vertex.scalar.is_some() && vertex.body.is_none() && vertex.fault.is_none() {
+            return;
+        }
+        self.settle_fields(id);
+        self.check(id);
+    }
+
+    /// Its fields and elements are all there.
+    fn settle_fields(&mut self, id: VertexId) {
+        if !self.heap.get(id).has_seldom() {
+            return;
+        }
+        self.list_rest(id);
+        self.unknown_patterns(id);
+        self.settle_order(id);
+    }
+
+    fn check(&mut self, id: VertexId) {
         self.become_struct(id);
         // What has fields that are not allowed is not asked further (C-26).
         self.check_closed(id);
         self.check_scalar(id);
         self.check_fields(id);
-        None
     }
 
     /// Chooses among the alternatives of a vertex, if it has any; breaks off where that leaves nothing to check, with

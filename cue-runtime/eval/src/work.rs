@@ -126,6 +126,18 @@ impl Work {
         if done { Left::Nothing } else { Left::Some }
     }
 
+    /// Whether nothing waits, nothing is to be chosen, and what is left to do is nothing.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.comprehensions.is_empty()
+            && self.disjunctions.is_empty()
+            && self.waiting.is_empty()
+            && self.left() == Left::Nothing
+            && self.patterns.is_empty()
+            && self.parked.is_empty()
+            && !self.repeats
+    }
+
     /// Bytes it takes, roughly.
     pub(crate) fn bytes(&self) -> u64 {
         let conjuncts = self.conjuncts.len() + self.late.len() + self.later.len();
