@@ -30,22 +30,28 @@ impl<T> Blocks<T> {
         self.len
     }
 
-    /// One more; how many there are with it.
+    /// One more; how many there are with it. Inlined: what is made there need not be moved.
+    #[inline]
     pub(crate) fn push(&mut self, value: T) -> usize {
         if self.len < FIRST {
             self.first.push(value);
         } else {
-            match self.blocks.last_mut() {
-                Some(last) if last.len() < BLOCK => last.push(value),
-                _ => {
-                    let mut next = Vec::with_capacity(BLOCK);
-                    next.push(value);
-                    self.blocks.push(next);
-                }
-            }
+            self.push_later(value);
         }
         self.len += 1;
         self.len
+    }
+
+    #[inline(never)]
+    fn push_later(&mut self, value: T) {
+        match self.blocks.last_mut() {
+            Some(last) if last.len() < BLOCK => last.push(value),
+            _ => {
+                let mut next = Vec::with_capacity(BLOCK);
+                next.push(value);
+                self.blocks.push(next);
+            }
+        }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {

@@ -289,7 +289,7 @@ impl Evaluator {
         let value = self.so_far(id);
         self.ways.settle(disjunctions, value, outcomes, &choice.all);
         if self.heap.get(id).picks.is_empty() {
-            choice.defaults = self.ways.defaults().unwrap_or(choice.defaults);
+            choice.defaults = self.ways.defaults().map_or(choice.defaults, SmallVec::from_vec);
         }
         choice.order_defaults();
         let demoted = choice.defaults.is_empty() && !choice.all.is_empty();

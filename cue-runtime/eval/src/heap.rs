@@ -172,8 +172,8 @@ pub(crate) enum Closed {
 /// Alternatives that are left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choice {
-    pub(crate) all: Vec<VertexId>,
-    pub(crate) defaults: Vec<VertexId>,
+    pub(crate) all: SmallVec<[VertexId; 4]>,
+    pub(crate) defaults: SmallVec<[VertexId; 2]>,
     /// Disjunctions of which not every combination is in `all` yet (see `untried`).
     pub(crate) untried: Vec<Disjunction>,
 }
@@ -189,7 +189,7 @@ impl Choice {
 
     /// All of them, each default at the front in the place of what stood there (D-7).
     pub(crate) fn defaults_first(&self) -> Vec<VertexId> {
-        let mut all = self.all.clone();
+        let mut all = self.all.to_vec();
         for (front, default) in self.defaults.iter().enumerate() {
             if let Some(at) = all.iter().position(|it| it == default) {
                 all.swap(front, at);
@@ -220,6 +220,37 @@ impl Disjunction {
     }
 }
 
+/// What goes on with a vertex, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks(u8);
+
+impl Marks {
+    /// A reference is being taken in.
+    pub(crate) const TAKES: Self = Self(1);
+    /// There may be tasks of it that have not run.
+    pub(crate) const TASKED: Self = Self(2);
+    /// It may have taken conjuncts of another vertex, which may get more.
+    pub(crate) const COPIED: Self = Self(4);
+
+    /// Whether it has any of these.
+    #[inline]
+    pub(crate) fn meet(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both together.
+    #[inline]
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// It alone.
+    #[inline]
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
 /// A place in the output tree and what is known of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Vertex {
@@ -246,8 +277,8 @@ pub(crate) struct Vertex {
     pub(crate) closing: Thin<Closing>,
     /// Its fields were listed before it was finished: there may be no more (S-31).
     pub(crate) frozen: bool,
-    /// A reference is being taken in.
-    pub(crate) takes: bool,
+    /// What goes on with it.
+    pub(crate) marks: Marks,
     /// What something in it was closed by that holds it to nothing.
     pub(crate) was_closed: Closed,
     pub(crate) open: bool,
@@ -321,7 +352,7 @@ impl Vertex {
             kinds_via: 0,
             closing: Thin::default(),
             frozen: false,
-            takes: false,
+            marks: Marks::default(),
             was_closed: Closed::Not,
             open: false,
             demoted: false,
@@ -514,6 +545,20 @@ impl Heap {
         self.groups - count + 1
     }
 
+    /// Something begins with a vertex.
+    #[inline]
+    pub(crate) fn mark(&mut self, id: VertexId, mark: Marks) {
+        let marks = &mut self.get_mut(id).marks;
+        *marks = marks.with(mark);
+    }
+
+    /// And ends.
+    #[inline]
+    pub(crate) fn unmark(&mut self, id: VertexId, mark: Marks) {
+        let marks = &mut self.get_mut(id).marks;
+        *marks = marks.without(mark);
+    }
+
     pub(crate) fn arc(&self, id: VertexId, label: Label) -> Option<&ArcEntry> {
         self.get(id).arcs.named(label)
     }
@@ -525,6 +570,7 @@ impl Heap {
         let mut fresh = Vertex::new(vertex.parent, vertex.label);
         fresh.conjuncts = std::mem::take(&mut vertex.conjuncts);
         fresh.frozen = vertex.frozen;
+        fresh.marks = vertex.marks.without(Marks::TAKES);
         fresh.laps = vertex.laps + 1;
         *vertex = fresh;
     }

@@ -410,10 +410,10 @@ impl Evaluator {
             // What is left of several defaults (O-66).
             let evaluated = style != Style::Definition;
             let shown = match choice.defaults.len() {
-                0 => choice.all.clone(),
-                _ if evaluated => choice.defaults.clone(),
+                0 => choice.all.to_vec(),
+                _ if evaluated => choice.defaults.to_vec(),
                 _ if show.has(Show::SPREAD) => choice.defaults_first(),
-                _ => choice.all.clone(),
+                _ => choice.all.to_vec(),
             };
             // A type that names itself says nothing of that: it is not done yet.
             if later.choices.contains(&id) {

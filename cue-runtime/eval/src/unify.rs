@@ -8,7 +8,7 @@ use crate::builtin::Kinds;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
-use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Scalar, Source, State, VertexId};
+use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Marks, Scalar, Source, State, VertexId};
 use crate::program::{Callee, Code, Label, Plain};
 use crate::waiting::Left;
 use crate::work::Work;
@@ -95,9 +95,7 @@ impl Evaluator {
         let vertex = self.heap.get_mut(id);
         if vertex.state == State::Running {
             vertex.state = State::Done;
-            if !self.tasks.is_empty() {
-                self.tasks.remove(&id);
-            }
+            self.forget_tasks(id);
             if !self.asked_for.is_empty() {
                 self.asked_for.retain(|it| *it != id);
             }
@@ -141,7 +139,7 @@ impl Evaluator {
         let waits = self.work_off(id, &mut work);
         self.bytes = self.bytes.saturating_sub(work.counted);
         self.heap.get_mut(id).state = State::Done;
-        self.tasks.remove(&id);
+        self.forget_tasks(id);
         self.depth -= 1;
         (self.current, self.place) = (before, outside);
         waits.is_none()
@@ -239,9 +237,9 @@ impl Evaluator {
             }
             if let Some(conjunct) = work.late.pop_front().or_else(|| work.later.pop_front()) {
                 self.note_left(id, work.left());
-                self.heap.get_mut(id).takes = true;
+                self.heap.mark(id, Marks::TAKES);
                 self.take_now(id, conjunct, work);
-                self.heap.get_mut(id).takes = false;
+                self.heap.unmark(id, Marks::TAKES);
                 continue;
             }
             self.note_left(id, work.left());

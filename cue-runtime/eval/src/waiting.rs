@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::bodies::May;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, FaultId, Source, State, VertexId};
+use crate::heap::{Conjunct, FaultId, Marks, Source, State, VertexId};
 use crate::program::{At, Label, Presence};
 use crate::reference::Reach;
 use crate::work::Work;
@@ -89,6 +89,7 @@ impl Evaluator {
     /// A comprehension that has not yielded: its fields are pending.
     pub(crate) fn announce(&mut self, id: VertexId, index: u32) {
         let body = &self.program.comprehensions[index as usize].says;
+        self.heap.mark(id, Marks::TASKED);
         let tasks = self.tasks.entry(id).or_default();
         tasks.comprehensions.push(index);
         if body.general {
@@ -121,23 +122,38 @@ impl Evaluator {
     }
 
     /// Whether references or dynamic labels of a vertex are left.
+    #[inline]
     pub(crate) fn note_left(&mut self, id: VertexId, left: Left) {
-        let open = left == Left::Some;
-        if !open && self.tasks.is_empty() {
-            return;
+        if left == Left::Some || self.heap.get(id).marks.meet(Marks::TASKED) {
+            self.set_left(id, left);
         }
+    }
+
+    #[inline(never)]
+    fn set_left(&mut self, id: VertexId, left: Left) {
+        let open = left == Left::Some;
         match self.tasks.get_mut(&id) {
             Some(tasks) => tasks.open = open,
             None if open => {
+                self.heap.mark(id, Marks::TASKED);
                 self.tasks.insert(id, Tasks { open, ..Tasks::default() });
             }
             None => {}
         }
     }
 
+    /// All tasks of a vertex have run.
+    #[inline]
+    pub(crate) fn forget_tasks(&mut self, id: VertexId) {
+        if self.heap.get(id).marks.meet(Marks::TASKED) {
+            self.heap.unmark(id, Marks::TASKED);
+            self.tasks.remove(&id);
+        }
+    }
+
     /// Whether a field that is not there may still come, and for which vertex on the stack to wait.
     pub(crate) fn awaited(&self, id: VertexId, label: Label) -> Option<(May, VertexId)> {
-        if self.tasks.is_empty() {
+        if self.tasks.is_empty() || self.is_settled_around(id) {
             return None;
         }
         self.coming(id, smallvec::smallvec![label])
@@ -145,10 +161,23 @@ impl Evaluator {
 
     /// Whether more may still be said of a vertex from above it (S-24, ancestors).
     pub(crate) fn growing(&self, id: VertexId) -> Option<VertexId> {
-        if self.tasks.is_empty() {
+        if self.tasks.is_empty() || self.is_settled_around(id) {
             return None;
         }
         self.coming(id, Path::new()).map(|it| it.1)
+    }
+
+    /// Whether a vertex and what encloses it have no tasks, and none of them took anything of another one.
+    fn is_settled_around(&self, id: VertexId) -> bool {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let vertex = self.heap.get(id);
+            if vertex.marks.meet(Marks::TASKED.with(Marks::COPIED)) {
+                return false;
+            }
+            next = vertex.label.and(vertex.parent);
+        }
+        true
     }
 
     /// Tasks of `id`, of what encloses it and of what these were copied from that may say something
@@ -160,7 +189,10 @@ impl Evaluator {
         while let Some((start, mut path)) = open.pop() {
             let mut next = Some(start);
             while let Some(id) = next {
-                if let Some(this) = self.tasks_bring(id, &path) {
+                let vertex = self.heap.get(id);
+                let tasked = vertex.marks.meet(Marks::TASKED);
+                let this = if tasked { self.tasks_bring(id, &path) } else { None };
+                if let Some(this) = this {
                     // Where none names a field there is no more to find.
                     if this.0 == May::Named || !self.tasks.values().any(Tasks::name_fields) {
                         return Some(this);
@@ -168,14 +200,15 @@ impl Evaluator {
                     found.get_or_insert(this);
                 }
                 // What was copied from another vertex grows as that one does.
-                for copied in self.copies.get(&id).into_iter().flatten() {
+                let copied = vertex.marks.meet(Marks::COPIED);
+                let copies = if copied { self.copies.get(&id) } else { None };
+                for copied in copies.into_iter().flatten() {
                     let key = (*copied, path.len());
                     if seen.len() < MOST_COPIES && !seen.contains(&key) {
                         seen.push(key);
                         open.push((*copied, path.clone()));
                     }
                 }
-                let vertex = self.heap.get(id);
                 let Some(label) = vertex.label else { break };
                 path.push(label);
                 next = vertex.parent;
@@ -226,6 +259,7 @@ impl Evaluator {
         conjunct: &Conjunct,
         reach: Reach,
     ) {
+        self.heap.mark(id, Marks::COPIED);
         let copies = self.copies.entry(id).or_default();
         let known = copies.contains(&target);
         if !known {
@@ -269,7 +303,9 @@ impl Evaluator {
     /// with an alternative.
     fn is_being_fed(&self, id: VertexId) -> bool {
         self.trying.is_empty()
-            && std::iter::once(id).chain(self.ancestors(id)).any(|it| self.heap.get(it).takes)
+            && std::iter::once(id)
+                .chain(self.ancestors(id))
+                .any(|it| self.heap.get(it).marks.meet(Marks::TAKES))
     }
 
     /// Whether a vertex may still get more.

@@ -1,6 +1,6 @@
 //! The alternatives that a vertex is tried with, or that are left of its choices.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::blocks::Blocks;
 use crate::heap::{Heap, VertexId};
@@ -47,8 +47,10 @@ impl Heap {
         if more.is_empty() {
             return;
         }
-        let mut all = SmallVec::from_slice(self.picks(id));
-        all.extend_from_slice(more);
+        let all = match (self.picks(id), more) {
+            ([], [only]) => smallvec![*only],
+            (known, more) => known.iter().chain(more).copied().collect(),
+        };
         let made = self.picks.0.push(all);
         self.get_mut(id).picks = Picks(made as u32);
     }

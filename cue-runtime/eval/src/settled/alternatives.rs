@@ -90,7 +90,7 @@ impl Evaluator {
     /// other are one of, does not.
     pub(super) fn is_said_in_full(&mut self, of: VertexId, id: VertexId) -> bool {
         let choice = self.heap.get(of).choice.as_deref();
-        let all: Vec<VertexId> = choice.map(|it| it.all.clone()).unwrap_or_default();
+        let all = choice.map(|it| it.all.clone()).unwrap_or_default();
         all.into_iter().all(|it| {
             let vertex = self.heap.get(self.follow(it));
             let says = vertex.scalar.is_some() || vertex.constrained;
