@@ -7,7 +7,7 @@ use crate::compare;
 use crate::demand::Concrete;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
-use crate::heap::{By, EnvId, FaultId, Narrowed, Scalar, Source, VertexId};
+use crate::heap::{By, EnvId, FaultId, Scalar, Source, VertexId};
 use crate::program::{At, Code, ExprId};
 
 /// How the error begins of values that disagree.
@@ -65,7 +65,7 @@ impl Evaluator {
             vertex.kinds = left;
             self.note_kinds_via(id, via);
             if narrows {
-                self.note_narrowed(id, Narrowed { by, at, via });
+                self.note_narrowed(id, by, at, via);
             }
             return true;
         }

@@ -1,5 +1,6 @@
 //! One evaluation as its users see it: paths in, answers out.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use cue_definition::Simplified;
@@ -112,7 +113,7 @@ pub fn print_json_indented(datum: &Datum) -> String {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
+pub fn split_path(path: &str) -> Result<Vec<(LabelKind, Cow<'_, str>)>, String> {
     let mut parts = Vec::new();
     let mut rest = path.trim();
     while !rest.is_empty() {
@@ -120,9 +121,9 @@ pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
             let end = inner.find(']').ok_or("missing ]")?;
             let index = inner[..end].trim();
             if let Some(name) = index.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
-                parts.push((LabelKind::Regular, name.to_owned()));
+                parts.push((LabelKind::Regular, name.into()));
             } else {
-                parts.push((LabelKind::Index, index.to_owned()));
+                parts.push((LabelKind::Index, index.into()));
             }
             rest = &inner[end + 1..];
         } else if rest.starts_with('"') {
@@ -140,11 +141,7 @@ pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
                 }
             }
             let end = end.ok_or("string literal not terminated")?;
-            let name = match cue_syntax::parse_expr(&rest[..=end]).map(|it| it.kind) {
-                Ok(cue_syntax::ast::ExprKind::String(name)) => name.to_string(),
-                _ => return Err(format!("invalid label {}", &rest[..=end])),
-            };
-            parts.push((LabelKind::Regular, name));
+            parts.push((LabelKind::Regular, quoted(&rest[..=end])?));
             rest = &rest[end + 1..];
         } else {
             // By bytes, which takes less than by characters: both are ASCII.
@@ -159,12 +156,25 @@ pub fn split_path(path: &str) -> Result<Vec<(LabelKind, String)>, String> {
             } else {
                 LabelKind::of_identifier(name)
             };
-            parts.push((kind, name.to_owned()));
+            parts.push((kind, name.into()));
             rest = &rest[end..];
         }
         rest = rest.strip_prefix('.').unwrap_or(rest);
     }
     Ok(parts)
+}
+
+/// The name that a quoted label is.
+fn quoted(label: &str) -> Result<Cow<'_, str>, String> {
+    // Without escapes it stands there.
+    let inner = label.get(1..label.len() - 1).unwrap_or_default();
+    if inner.bytes().all(|it| it >= b' ' && it != b'\\') {
+        return Ok(inner.into());
+    }
+    match cue_syntax::parse_expr(label).map(|it| it.kind) {
+        Ok(cue_syntax::ast::ExprKind::String(name)) => Ok(name.to_string().into()),
+        _ => Err(format!("invalid label {label}")),
+    }
 }
 
 /// Compiles CUE that is to be unified with a running program.
@@ -182,7 +192,7 @@ pub fn compile_addition(
     })?;
     for (kind, name) in &parts {
         match kind {
-            LabelKind::Regular => file.push_str(&Datum::text(name.as_str()).cue_text()),
+            LabelKind::Regular => file.push_str(&Datum::text(&**name).cue_text()),
             _ => file.push_str(name),
         }
         file.push_str(": ");
@@ -210,7 +220,7 @@ pub fn json_addition(
     for (kind, name) in parts {
         selectors.push(match kind {
             LabelKind::Index => Selector::Index(name.parse().map_err(|_| "invalid index")?),
-            kind => Selector::Field { kind, name: name.into(), presence: Presence::Member },
+            kind => Selector::Field { kind, name: (*name).into(), presence: Presence::Member },
         });
     }
     let fill = Fill { name: path, text, path: &selectors, scopes: None };
@@ -247,7 +257,7 @@ impl Evaluation {
             let source = match addition {
                 Addition::Data(datum) => {
                     let parts = split_path(path).unwrap_or_default();
-                    let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+                    let names: Vec<&str> = parts.iter().map(|it| &*it.1).collect();
                     evaluator.heap.keep_data(datum.clone().within(&names), 0)
                 }
                 Addition::File(expr) => Source::Expr(*expr, env),

@@ -296,6 +296,7 @@ pub(crate) struct Vertex {
 
 /// The arrays.
 pub(crate) struct Heap {
+    /// By their numbers; what is at 0 is none.
     vertices: Blocks<Vertex>,
     pub(crate) envs: Environments,
     pub(crate) faults: Faults,
@@ -367,8 +368,10 @@ impl Vertex {
 
 impl Heap {
     pub(crate) fn new() -> Self {
+        let mut vertices = Blocks::with_room(FIRST_VERTICES);
+        vertices.push(Vertex::new(None, None));
         Self {
-            vertices: Blocks::with_room(FIRST_VERTICES),
+            vertices,
             envs: Environments::default(),
             faults: Faults::default(),
             in_faults: 0,
@@ -384,27 +387,30 @@ impl Heap {
     }
 
     pub(crate) fn vertex(&mut self, parent: Option<VertexId>, label: Option<Label>) -> VertexId {
-        let made = self.vertices.push(Vertex::new(parent, label));
-        // There is one vertex at least now.
-        VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
+        self.made_of(Vertex::new(parent, label))
     }
 
     /// A field of which something is said from the start.
     pub(crate) fn field(&mut self, parent: VertexId, label: Label, said: Conjunct) -> VertexId {
-        let field = Vertex { conjuncts: smallvec![said], ..Vertex::new(Some(parent), Some(label)) };
-        let made = self.vertices.push(field);
+        let conjuncts = smallvec![said];
+        self.made_of(Vertex { conjuncts, ..Vertex::new(Some(parent), Some(label)) })
+    }
+
+    #[inline(always)]
+    fn made_of(&mut self, vertex: Vertex) -> VertexId {
+        let number = self.vertices.push(vertex) as u32 - 1;
         // There is one vertex at least now.
-        VertexId(NonZeroU32::new(made as u32).unwrap_or(NonZeroU32::MIN))
+        VertexId(NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN))
     }
 
     #[inline]
     pub(crate) fn get(&self, id: VertexId) -> &Vertex {
-        &self.vertices[id.0.get() as usize - 1]
+        &self.vertices[id.0.get() as usize]
     }
 
     /// How many vertices there are.
     pub(crate) fn made(&self) -> u32 {
-        self.vertices.len() as u32
+        self.vertices.len() as u32 - 1
     }
 
     /// The error of a value: of the place it stands at, or else of the vertex that place leads to.
@@ -414,13 +420,13 @@ impl Heap {
 
     #[inline]
     pub(crate) fn get_mut(&mut self, id: VertexId) -> &mut Vertex {
-        &mut self.vertices[id.0.get() as usize - 1]
+        &mut self.vertices[id.0.get() as usize]
     }
 
     /// Memory, roughly: a vertex counts with its conjuncts and fields.
     pub(crate) fn bytes(&self) -> u64 {
         let vertices =
-            self.vertices.len() * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
+            self.made() as usize * VERTEX_BYTES + self.ways.len() * 32 + self.crossed.len() * 24;
         let faults = self.faults.0.len() * FAULT_BYTES + self.in_faults;
         (vertices + self.envs.len() * ENV_BYTES + faults) as u64
     }
@@ -432,7 +438,7 @@ impl Heap {
 
     /// Every vertex.
     pub(crate) fn vertices(&self) -> impl Iterator<Item = &Vertex> {
-        self.vertices.iter()
+        self.vertices.iter().skip(1)
     }
 
     #[inline(never)]

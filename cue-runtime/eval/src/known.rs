@@ -52,17 +52,16 @@ impl Evaluator {
         }
     }
 
-    /// Notes that.
-    pub(crate) fn note_narrowed(&mut self, id: VertexId, narrowed: Narrowed) {
-        let via = self.heap.get(id).kinds_via;
-        let number = match narrowed {
-            Narrowed { by: By::Scalar, .. } => BY_SCALAR,
-            Narrowed { by: By::Expr(expr), at, via: its }
-                if its == via && at == self.program.at(expr) =>
-            {
+    /// Notes what narrowed the kinds of a vertex, where it stands, and how it came: as is known of the kinds already,
+    /// more often than not.
+    #[inline]
+    pub(crate) fn note_narrowed(&mut self, id: VertexId, by: By, at: At, via: u32) {
+        let number = match by {
+            By::Scalar => BY_SCALAR,
+            By::Expr(expr) if self.heap.get(id).kinds_via == via && at == self.program.at(expr) => {
                 expr.marked(BY_EXPR).get()
             }
-            narrowed => self.heap.narrowed.push(narrowed) as u32,
+            by => self.heap.narrowed.push(Narrowed { by, at, via }) as u32,
         };
         self.heap.get_mut(id).narrowed = number;
     }
@@ -75,13 +74,14 @@ impl Evaluator {
         }
     }
 
+    #[inline(never)]
     fn change_kinds_via(&mut self, id: VertexId, via: u32) {
         let vertex = self.heap.get(id);
         let by_expr = vertex.narrowed & BY_EXPR != 0 && vertex.narrowed != BY_SCALAR;
         let narrowed = by_expr.then(|| self.narrowed(id));
         self.heap.get_mut(id).kinds_via = via;
-        if let Some(narrowed) = narrowed {
-            self.note_narrowed(id, narrowed);
+        if let Some(Narrowed { by, at, via }) = narrowed {
+            self.note_narrowed(id, by, at, via);
         }
     }
 }

@@ -113,7 +113,7 @@ impl Evaluation {
             return None;
         }
         let label = self.evaluator.labels.intern(*kind, first);
-        let names: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+        let names: Vec<&str> = parts.iter().map(|it| &*it.1).collect();
         let source = self.evaluator.heap.keep_data(datum.clone().within(&names), 0);
         Some((source, vec![label]))
     }

@@ -143,7 +143,7 @@ impl Evaluator {
             vertex.tests = tests;
         }
         if let Some(narrowed) = narrowed {
-            self.note_narrowed(id, narrowed);
+            self.note_narrowed(id, narrowed.by, narrowed.at, narrowed.via);
         }
     }
 

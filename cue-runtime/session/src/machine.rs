@@ -473,7 +473,7 @@ fn beside(
         if below.is_empty() || apart || parts.iter().any(|it| it.0 != LabelKind::Regular) {
             continue;
         }
-        let labels: Vec<&str> = parts.iter().map(|it| it.1.as_str()).collect();
+        let labels: Vec<&str> = parts.iter().map(|it| &*it.1).collect();
         whole.put(&labels, datum);
         return None;
     }

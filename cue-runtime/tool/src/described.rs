@@ -99,7 +99,7 @@ impl Asked<'_> {
     fn misplaced(&self, field: &Field, message: String) -> Diagnostic {
         let path = split_path(self.expression).unwrap_or_default();
         let names: Vec<String> =
-            path.into_iter().map(|it| it.1).chain(Some(field.label.clone())).collect();
+            path.into_iter().map(|it| it.1.into_owned()).chain(Some(field.label.clone())).collect();
         let at = self.unit.sources.iter().find_map(|source| {
             let place = declared(&cue_syntax::parse_file(&source.text).file.decls, &names)?;
             let (line, column) = line_column(source.text.as_bytes(), place as usize);

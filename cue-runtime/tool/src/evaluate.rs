@@ -568,7 +568,7 @@ fn titled(expression: &str) -> String {
 fn names(labels: &[String]) -> Result<Vec<String>, Error> {
     let name = |label: &String| {
         let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
-        Ok(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1))
+        Ok(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1.into_owned()))
     };
     labels.iter().map(name).collect()
 }
