@@ -71,6 +71,28 @@ template: {
 }
 "#;
 
+/// What it reads of its context those before it have not read.
+const NUMBERED: &str = r#"
+numbered: {type: "trait", description: "numbers", attributes: {}}
+template: {
+	outputs: numbers: {apiVersion: "v1", kind: "ConfigMap", data: {
+		"of":  "\(context.appRevisionNum) \(context["componentType"]) \(context.parameter.size)"
+		"for": context.outputs.lid.metadata.name
+		if context.config != _|_ {more: context.config}
+	}}
+	parameter: {}
+}
+"#;
+
+/// It goes through all of its context.
+const LISTED: &str = r#"
+listed: {type: "trait", description: "all keys", attributes: {}}
+template: {
+	outputs: keys: {apiVersion: "v1", kind: "ConfigMap", data: keys: [for k, v in context {k}]}
+	parameter: {}
+}
+"#;
+
 /// What it declares depends on what it is given.
 const GUARDED: &str = r#"
 guarded: {type: "component", description: "guards", attributes: workload: definition: {apiVersion: "v1", kind: "ConfigMap"}}
@@ -108,7 +130,7 @@ fn app(size: Value, text: &str) -> Application {
 
 fn definitions(runtime: &NativeRuntime) -> Definitions {
     let mut set = Definitions::default();
-    for source in [BOX, TAG, PAIR, LATE, EACH, GUARDED] {
+    for source in [BOX, TAG, PAIR, LATE, EACH, GUARDED, NUMBERED, LISTED] {
         let object = authoring::render(runtime, source).expect("a definition");
         set.insert(serde_json::from_value::<Definition>(object).expect("reads"));
     }
@@ -180,6 +202,46 @@ fn a_template_that_asks_for_what_it_brings_is_rendered_without_that() {
     app.spec.components[0] = serde_json::from_value(late).expect("a component");
     let targets = rendered(&app).expect("it renders");
     assert_eq!(targets[0].components[0].workload["data"], json!({"size": "1"}));
+}
+
+#[test]
+fn each_template_sees_of_its_context_what_it_reads() {
+    let all = [
+        "name",
+        "namespace",
+        "workflowName",
+        "publishVersion",
+        "appName",
+        "appRevision",
+        "appRevisionNum",
+        "revision",
+        "components",
+        "appLabels",
+        "appAnnotations",
+        "replicaKey",
+        "cluster",
+        "clusterVersion",
+        "parameter",
+        "componentType",
+        "output",
+        "outputs",
+    ];
+    let said = json!({"of": "1 box 3", "for": "one-lid"});
+    // Who goes through all of it finds all in order, whoever read what of it before.
+    for traits in [["numbered", "listed"], ["listed", "numbered"]] {
+        let mut app = app(json!(3), "red");
+        let more = traits.map(|it| json!({"type": it, "properties": {}}));
+        let more = more.map(|it| serde_json::from_value(it).expect("a trait"));
+        app.spec.components[0].traits.extend(more);
+        let targets = rendered(&app).expect("renders");
+        let auxiliaries = &targets[0].components[0].auxiliaries;
+        let data = |name: &str| {
+            let found = auxiliaries.iter().find(|it| it.resource == name);
+            found.expect("it is there").object["data"].clone()
+        };
+        assert_eq!(data("numbers"), said, "{traits:?}");
+        assert_eq!(data("keys"), json!({"keys": all}), "{traits:?}");
+    }
 }
 
 #[test]

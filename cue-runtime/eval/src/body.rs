@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 
 use cue_map::Set;
+use smallvec::SmallVec;
 
 use crate::heap::{Came, Choice, DataId, Pattern, Placed, Rest, Test, Vertex};
 use crate::members::Arcs;
@@ -15,7 +16,7 @@ use crate::thin::Thin;
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) arcs: Arcs,
-    pub(crate) placed: Thin<Placed>,
+    pub(crate) placed: SmallVec<[Placed; 1]>,
     pub(crate) tests: Thin<(Test, At)>,
     /// One more than the length that a closed list literal demands.
     closed: Option<NonZeroU32>,
@@ -39,7 +40,7 @@ pub(crate) struct Seldom {
 impl Body {
     const EMPTY: Self = Self {
         arcs: Arcs::new(),
-        placed: Thin::new(),
+        placed: SmallVec::new_const(),
         tests: Thin::new(),
         closed: None,
         longest: 0,

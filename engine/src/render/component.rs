@@ -12,7 +12,6 @@ use super::terraform;
 use crate::api::names::{AUXILIARY_WORKLOAD, LOCAL_CLUSTER, annotation, label};
 use crate::api::object::{self, set_label, set_labels, set_name, set_namespace};
 use crate::api::{AppPolicy, Component, Definition, DefinitionKind, Stage};
-use crate::revision::component_hash;
 
 /// A resource besides the workload.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,12 +149,10 @@ pub fn render_component(
         }
     }
     let wrapper = "cannot generate manifests from components and traits";
-    let revision = if context.dry_run || context.app_revision.is_empty() {
-        String::new()
-    } else {
-        component_hash(component)
-    };
-    let mut process = Process::new(templates, context.to_json(Some(component), &revision));
+    let shown = context.shown(component);
+    let unrevised = context.dry_run || context.app_revision.is_empty();
+    let shown = if unrevised { shown } else { shown.revised() };
+    let mut process = Process::new(templates, shown);
     if let Some(status) = &context.live_status {
         process = process.with_live_status(status.clone());
     }
@@ -225,7 +222,7 @@ pub fn render_policy(
         properties: policy.properties.clone(),
         ..Default::default()
     };
-    let mut process = Process::new(templates, context.to_json(Some(&stand_in), ""));
+    let mut process = Process::new(templates, context.shown(&stand_in));
     process.set("artifacts", artifacts.clone());
     process
         .workload(

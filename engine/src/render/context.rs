@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::api::names::annotation;
 use crate::api::object::StringMap;
 use crate::api::{Application, Component};
+use crate::revision::component_hash;
 
 /// Version of the cluster something is rendered for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,33 +88,113 @@ impl Context {
 
     /// `context` for a component, or for anything without one.
     pub fn to_json(&self, component: Option<&Component>, revision: &str) -> Map<String, Value> {
-        let number: i64 = self
-            .app_revision
-            .rsplit_once("-v")
-            .and_then(|(_, number)| number.parse().ok())
-            .unwrap_or_default();
-        let mut map = Map::new();
-        let mut put = |key: &str, value: Value| map.insert(key.to_owned(), value);
-        put("name", component.map_or("", |it| &it.name).into());
-        put("namespace", self.namespace.as_str().into());
-        put("workflowName", self.workflow_name.as_str().into());
-        put("publishVersion", self.publish_version.as_str().into());
-        put("appName", self.app_name.as_str().into());
-        put("appRevision", self.app_revision.as_str().into());
-        put("appRevisionNum", number.into());
-        put("revision", revision.into());
-        put("components", self.components.clone());
-        put("appLabels", json!(self.labels));
-        put("appAnnotations", json!(self.annotations));
-        put("replicaKey", component.map_or("", |it| &it.replica_key).into());
-        put("cluster", self.cluster.as_str().into());
-        put("clusterVersion", self.cluster_version.to_json());
-        if let Some(properties) = component.and_then(|it| it.properties.as_ref()) {
-            put("parameter", properties.clone());
+        let value = |key: &str| match key {
+            "revision" => Some(revision.into()),
+            key => self.value(component, key),
+        };
+        KEYS.iter().filter_map(|key| Some(((*key).to_owned(), value(key)?))).collect()
+    }
+
+    /// The same key by key, for templates of a component.
+    pub fn shown<'a>(&'a self, component: &'a Component) -> Shown<'a> {
+        Shown { context: self, component, revised: None }
+    }
+
+    /// One of [`KEYS`], but the revision of the component.
+    fn value(&self, component: Option<&Component>, key: &str) -> Option<Value> {
+        Some(match key {
+            "name" => component.map_or("", |it| &it.name).into(),
+            "namespace" => self.namespace.as_str().into(),
+            "workflowName" => self.workflow_name.as_str().into(),
+            "publishVersion" => self.publish_version.as_str().into(),
+            "appName" => self.app_name.as_str().into(),
+            "appRevision" => self.app_revision.as_str().into(),
+            "appRevisionNum" => {
+                let number = self.app_revision.rsplit_once("-v").map(|it| it.1.parse::<i64>());
+                number.and_then(Result::ok).unwrap_or_default().into()
+            }
+            "revision" => "".into(),
+            "components" => self.components.clone(),
+            "appLabels" => json!(self.labels),
+            "appAnnotations" => json!(self.annotations),
+            "replicaKey" => component.map_or("", |it| &it.replica_key).into(),
+            "cluster" => self.cluster.as_str().into(),
+            "clusterVersion" => self.cluster_version.to_json(),
+            "parameter" => component?.properties.clone()?,
+            "custom" => self.custom.clone()?,
+            _ => return None,
+        })
+    }
+}
+
+/// What there may be, in the order in which it is shown.
+const KEYS: [&str; 16] = [
+    "name",
+    "namespace",
+    "workflowName",
+    "publishVersion",
+    "appName",
+    "appRevision",
+    "appRevisionNum",
+    "revision",
+    "components",
+    "appLabels",
+    "appAnnotations",
+    "replicaKey",
+    "cluster",
+    "clusterVersion",
+    "parameter",
+    "custom",
+];
+
+/// Where what templates see as `context` comes from: a key that none of them reads is not made.
+pub trait Scope {
+    /// The keys, in order.
+    fn keys(&self) -> Vec<String>;
+    /// The value of one; none if it is not there.
+    fn value(&self, key: &str) -> Option<Value>;
+}
+
+impl Scope for Map<String, Value> {
+    fn keys(&self) -> Vec<String> {
+        self.keys().cloned().collect()
+    }
+
+    fn value(&self, key: &str) -> Option<Value> {
+        self.get(key).cloned()
+    }
+}
+
+/// The context of an application for one component.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    context: &'a Context,
+    component: &'a Component,
+    /// Whose hash the revision is.
+    revised: Option<&'a Component>,
+}
+
+impl Shown<'_> {
+    /// With the revision of the component.
+    pub fn revised(self) -> Self {
+        Self { revised: Some(self.component), ..self }
+    }
+}
+
+impl Scope for Shown<'_> {
+    fn keys(&self) -> Vec<String> {
+        let there = KEYS.iter().filter(|key| match **key {
+            "parameter" => self.component.properties.is_some(),
+            "custom" => self.context.custom.is_some(),
+            _ => true,
+        });
+        there.map(|key| (*key).to_owned()).collect()
+    }
+
+    fn value(&self, key: &str) -> Option<Value> {
+        match (key, self.revised) {
+            ("revision", Some(component)) => Some(component_hash(component).into()),
+            _ => self.context.value(Some(self.component), key),
         }
-        if let Some(custom) = &self.custom {
-            put("custom", custom.clone());
-        }
-        map
     }
 }

@@ -8,6 +8,8 @@ use cue_session::{Package, Profile, Program, ProgramSpec, Source};
 use cue_syntax::ast::{Decl, ExprKind, Label};
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::reads::Reads;
+
 /// Programs kept; more are forgotten all at once.
 const PROGRAMS: usize = 1024;
 
@@ -92,6 +94,8 @@ pub struct Template {
     /// Whether it may hold a `#do`: its own, or that of a package.
     pub acts: bool,
     top: Arc<Top>,
+    /// What it reads of its context.
+    pub(super) reads: Arc<Reads>,
 }
 
 impl Template {
@@ -170,10 +174,12 @@ impl Library {
         let acts = !packages.is_empty() || mentioned("#do");
         let alias = files.contains(&OPEN) && files.iter().any(|(_, text)| says_parameters(text));
         let top = Arc::new(Top::of(files));
+        let own = files.iter().filter(|it| ![CONTEXT, OPEN].contains(it));
+        let reads = Arc::new(Reads::of(own.map(|it| it.1)));
         let files = files.iter().chain(alias.then_some(&ALIAS));
         let sources = files.map(|(name, text)| Source::new(*name, *text)).collect();
         let program = Program::new(ProgramSpec { sources, packages, profile: Profile::KubeVela });
-        Template { program, acts, top }
+        Template { program, acts, top, reads }
     }
 }
 

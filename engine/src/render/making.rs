@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::error::Error;
 use super::process::{Output, Product};
+use super::reads::Reads;
 
 /// An object.
 #[derive(Debug)]
@@ -111,16 +112,26 @@ impl Made {
 }
 
 impl Making {
-    /// What the next template gets in its context that the one before had not; of two `outputs` of one
-    /// name the later counts.
-    pub(super) fn inputs(&mut self, status: Option<&Value>) -> Vec<Input> {
+    /// What the next template, which reads this, gets in its context that those before had not; of two `outputs` of
+    /// one name the later counts.
+    pub(super) fn inputs(&mut self, status: Option<&Value>, reads: &Reads) -> Vec<Input> {
         let mut inputs: Vec<Input> = Vec::new();
-        inputs.extend(self.base.as_mut().and_then(|it| it.input("context.output", status)));
-        for Entry { name, made, .. } in &mut self.outputs {
-            let label = Value::from(name.as_str());
-            inputs.extend(made.input(&format!("context.outputs.{label}"), None));
+        if reads.may_be("output") {
+            inputs.extend(self.base.as_mut().and_then(|it| it.input("context.output", status)));
+        }
+        if reads.may_be("outputs") {
+            for Entry { name, made, .. } in &mut self.outputs {
+                let label = Value::from(name.as_str());
+                inputs.extend(made.input(&format!("context.outputs.{label}"), None));
+            }
         }
         inputs
+    }
+
+    /// Templates that follow begin with a context of their own.
+    pub(super) fn unsee(&mut self) {
+        let outputs = self.outputs.iter_mut().map(|it| &mut it.made);
+        self.base.iter_mut().chain(outputs).for_each(|it| it.seen = false);
     }
 
     /// Everything, read from where it is.

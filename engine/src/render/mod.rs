@@ -17,6 +17,8 @@ pub mod names; // generated names
 pub(crate) mod place; // which field a position belongs to
 mod making; // objects while templates make them
 mod library; // programs of templates, each made once
+mod reads; // what of the context a template reads
+mod told; // what of it templates are told
 mod process; // one component's template and its traits'
 mod terraform; // components of Terraform definitions
 mod stamp; // labels, annotations, namespaces
@@ -24,7 +26,7 @@ mod stamp; // labels, annotations, namespaces
 pub use self::application::{Request, Target, check, render};
 pub(crate) use self::component::definition;
 pub use self::component::{Auxiliary, Rendered, render_component, render_policy};
-pub use self::context::{ClusterVersion, Context};
+pub use self::context::{ClusterVersion, Context, Scope, Shown};
 pub use self::definitions::{Definitions, Lookup, Versions, candidates, label_type, split_version};
 pub use self::error::{Error, Part};
 pub use self::given::given;

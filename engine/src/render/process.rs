@@ -6,12 +6,14 @@ use cue_session::{
     Action, Budget, Concreteness, Diagnostic, Error as CueError, Fault, FieldSelection, Filling,
     Input, Kind, Program, ProgramSpec, Runtime, Session,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::context::Scope;
 use super::error::{Error, Part};
 use super::library::{Library, OPEN, Template};
 use super::making::{Entry, Made, Making, Object};
 use super::place;
+use super::told::{Again, Told};
 use crate::api::names::AUXILIARY_WORKLOAD;
 
 /// Actions of one template at most.
@@ -98,9 +100,7 @@ pub struct Product {
 /// Renders one component, template by template.
 pub struct Process<'a> {
     templates: Templates<'a>,
-    context: Map<String, Value>,
-    /// Keys of the context that the session does not know yet.
-    changed: Vec<String>,
+    context: Told<'a>,
     live_status: Option<Value>,
     /// Where the templates run, one after the other.
     session: Option<Session>,
@@ -109,11 +109,10 @@ pub struct Process<'a> {
 
 impl<'a> Process<'a> {
     /// Starts with a component's `context`.
-    pub fn new(templates: Templates<'a>, context: Map<String, Value>) -> Self {
+    pub fn new(templates: Templates<'a>, context: impl Scope + 'a) -> Self {
         Self {
             templates,
-            context,
-            changed: Vec::new(),
+            context: Told::new(context),
             live_status: None,
             session: None,
             making: Making::default(),
@@ -144,8 +143,7 @@ impl<'a> Process<'a> {
 
     /// Let the templates that follow see one more key of `context`.
     pub fn set(&mut self, key: &str, value: Value) {
-        self.context.insert(key.into(), value);
-        self.changed.push(key.into());
+        self.context.set(key, value);
     }
 
     /// The component's object, made without a template.
@@ -168,20 +166,11 @@ impl<'a> Process<'a> {
         template: &Template,
         parameter: Option<&Value>,
     ) -> Result<Session, Error> {
-        let mut inputs = Vec::new();
-        if self.session.is_some() {
-            inputs.push(Input::again("context"));
-            for key in self.changed.drain(..) {
-                let value = self.context.get(&key).map(as_json).unwrap_or_default();
-                inputs.push(Input::new(format!("context.{key}"), value));
-            }
-        } else {
-            let context = serde_json::to_string(&self.context)
-                .map_err(|error| Error::Definition(format!("context: {error}")))?;
-            inputs.push(Input::new("context", context));
-            self.changed.clear();
+        let (mut inputs, again) = self.context.inputs(&template.reads);
+        if again == Again::Anew {
+            self.making.unsee();
         }
-        inputs.extend(self.making.inputs(self.live_status.as_ref()));
+        inputs.extend(self.making.inputs(self.live_status.as_ref(), &template.reads));
         let given = match (part, parameter) {
             (Part::Workload(_), None | Some(Value::Null)) => Some("{}".to_owned()),
             (Part::Trait(_), None | Some(Value::Null)) => None,
@@ -320,7 +309,7 @@ impl<'a> Process<'a> {
 }
 
 /// The text of a value, several times as fast as `Display` has it.
-fn as_json(value: &Value) -> String {
+pub(super) fn as_json(value: &Value) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -148,7 +148,7 @@ fn evaluate(
     };
     let own = known(DefinitionKind::Component, &component.r#type)?;
     let (app, namespace) = (&context.app_name, &context.namespace);
-    let mut process = Process::new(templates, context.to_json(Some(component), ""));
+    let mut process = Process::new(templates, context.shown(component));
     process
         .workload(&component.name, &component.r#type, own.template().unwrap_or_default(), component.properties.as_ref(), actor)
         .and_then(|()| process.unique())
