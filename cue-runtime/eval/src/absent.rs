@@ -110,8 +110,10 @@ impl Evaluator {
             || vertex.is_list
             || vertex.choice.is_some();
         // Of a value without a place all is asked for, of others whether they are there.
-        if let Some(fault) = self.put_off(id).filter(|_| !known || vertex.label.is_none()) {
-            return self.absent_by(fault);
+        if !known || vertex.label.is_none() {
+            if let Some(fault) = self.put_off(id) {
+                return self.absent_by(fault);
+            }
         }
         if known {
             return Ok(false);

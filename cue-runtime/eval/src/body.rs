@@ -22,6 +22,7 @@ pub(crate) struct Body {
     closed: Option<NonZeroU32>,
     /// Of all list literals.
     pub(crate) longest: u32,
+    pub(crate) choice: Option<Box<Choice>>,
     seldom: Option<Box<Seldom>>,
 }
 
@@ -32,7 +33,6 @@ pub(crate) struct Seldom {
     pub(crate) patterns: Thin<Pattern>,
     /// Labels in the order the literals name them, bodies of comprehensions where they stand (O-4).
     pub(crate) named: Option<Box<Set<Label>>>,
-    pub(crate) choice: Option<Box<Choice>>,
     /// Data with places that came by what it was computed from (see `order::literals`).
     pub(crate) given: Thin<(DataId, Came)>,
 }
@@ -44,6 +44,7 @@ impl Body {
         tests: Thin::new(),
         closed: None,
         longest: 0,
+        choice: None,
         seldom: None,
     };
 
@@ -80,13 +81,8 @@ impl Body {
 }
 
 impl Seldom {
-    const EMPTY: Self = Self {
-        rest: Thin::new(),
-        patterns: Thin::new(),
-        named: None,
-        choice: None,
-        given: Thin::new(),
-    };
+    const EMPTY: Self =
+        Self { rest: Thin::new(), patterns: Thin::new(), named: None, given: Thin::new() };
 }
 
 /// Allocated when something is first put into it.

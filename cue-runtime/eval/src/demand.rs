@@ -74,7 +74,7 @@ impl Evaluator {
             return Err(Unmet::Open(self.follow(id)));
         }
         let id = self.unify_for(id, at);
-        if self.heap.get(id).scalar.is_none() && !self.tasks.is_empty() {
+        if self.heap.get(id).scalar.is_none() {
             let vertex = self.heap.get(id);
             let bare = !vertex.is_struct && !vertex.is_list && vertex.fault.is_none();
             if vertex.choice.is_some() || bare {

@@ -428,7 +428,7 @@ impl Evaluator {
         if self.tried_all.contains(&id.number()) {
             self.tried_all.insert(candidate.number());
         }
-        if let Some(group) = self.definitions.get(&id.number()).copied() {
+        if let Some(group) = self.definition_group(id) {
             self.definitions.insert(candidate.number(), group);
         }
         candidate

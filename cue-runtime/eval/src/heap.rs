@@ -50,7 +50,7 @@ impl VertexId {
 pub(crate) struct FaultId(NonZeroU32); // Option<FaultId> is 4 bytes
 
 /// Room for as many vertices is there from the start: a template of a definition has that many.
-const FIRST_VERTICES: usize = 128;
+const FIRST_VERTICES: usize = 256;
 
 /// What a vertex counts for, with its conjuncts and the arc that leads to it.
 const VERTEX_BYTES: usize = 256;
@@ -231,6 +231,8 @@ impl Marks {
     pub(crate) const TASKED: Self = Self(2);
     /// It may have taken conjuncts of another vertex, which may get more.
     pub(crate) const COPIED: Self = Self(4);
+    /// References, dynamic labels and the like are left: they may bring any field.
+    pub(crate) const LEFT: Self = Self(8);
 
     /// Whether it has any of these.
     #[inline]

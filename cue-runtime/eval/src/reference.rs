@@ -414,11 +414,17 @@ impl Evaluator {
         self.set_apart(&mut work.conjuncts[first..]);
     }
 
+    /// The group of a definition, which has a name of one.
+    pub(crate) fn definition_group(&self, id: VertexId) -> Option<u32> {
+        let label = self.heap.get(id).label?;
+        if self.is_definition(label) { self.definitions.get(&id.number()).copied() } else { None }
+    }
+
     /// The groups of the definitions which a vertex is in, and `COUNTS` if there are any.
     pub(crate) fn definitions_around(&self, id: VertexId) -> SmallVec<[u32; 4]> {
         let mut found = SmallVec::new();
         for id in std::iter::successors(Some(id), |it| self.heap.get(*it).parent) {
-            found.extend(self.definitions.get(&id.number()).copied());
+            found.extend(self.definition_group(id));
             let named = self.heap.get(id).label.is_some_and(|it| self.is_definition(it));
             if named && !found.contains(&COUNTS) {
                 found.push(COUNTS);
@@ -436,11 +442,53 @@ impl Evaluator {
         reach: Reach,
         mut inner: Conjunct,
     ) -> Conjunct {
+        let mut groups = match inner.groups.is_empty() {
+            true => conjunct.groups.clone(),
+            false => self.derived_groups(id, target, conjunct, reach, &mut inner),
+        };
+        groups.settle();
+        // A reference leads to a place whichever way that has come by what it is (cue-errors 2.2); what is given
+        // as a value has come with it.
+        let via = match conjunct.source() {
+            Source::Expr(..) => conjunct.via,
+            Source::Data(_) | Source::Vertex(_) => self.heap.join(conjunct.via, inner.via),
+        };
+        let spot = match inner.source() {
+            Source::Data(_) => inner.spot,
+            Source::Expr(..) | Source::Vertex(_) => kept(conjunct.scope()),
+        };
+        Conjunct {
+            source: inner.source,
+            groups,
+            close_as: conjunct.close_as.or(inner.close_as),
+            by_reference: true,
+            outer: conjunct.outer.or(conjunct.reference()).or(inner.outer),
+            firing: 0,
+            cycle: conjunct.cycle.max(inner.cycle),
+            way: if conjunct.way == 0 { inner.way } else { conjunct.way },
+            via,
+            late: false,
+            was_closed: inner.was_closed,
+            beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
+            spot,
+        }
+    }
+
+    /// The closing values that a conjunct of `target`, which belongs to some, belongs to where it is referred to; what
+    /// it was closed by is noted in it.
+    fn derived_groups(
+        &mut self,
+        id: VertexId,
+        target: VertexId,
+        conjunct: &Conjunct,
+        reach: Reach,
+        inner: &mut Conjunct,
+    ) -> Groups {
         let reference = conjunct.reference();
         if reference.is_some_and(|it| reach == Reach::Behind || !self.names_definition(it)) {
             // What encloses the target closes it only for those who come through it (C-3).
             let named = self.heap.get(target).label.is_some_and(|it| self.is_definition(it));
-            let own = self.definitions.get(&target.number()).copied();
+            let own = self.definition_group(target);
             let own = own.or_else(|| named.then_some(COUNTS));
             // What a value around it was closed by counts as closing it, though it holds nobody to that.
             let closes = |it: &&u32| **it == COUNTS || self.closes(**it);
@@ -508,32 +556,7 @@ impl Evaluator {
                 }
             }
         }
-        groups.settle();
-        // A reference leads to a place whichever way that has come by what it is (cue-errors 2.2); what is given
-        // as a value has come with it.
-        let via = match conjunct.source() {
-            Source::Expr(..) => conjunct.via,
-            Source::Data(_) | Source::Vertex(_) => self.heap.join(conjunct.via, inner.via),
-        };
-        let spot = match inner.source() {
-            Source::Data(_) => inner.spot,
-            Source::Expr(..) | Source::Vertex(_) => kept(conjunct.scope()),
-        };
-        Conjunct {
-            source: inner.source,
-            groups,
-            close_as: conjunct.close_as.or(inner.close_as),
-            by_reference: true,
-            outer: conjunct.outer.or(reference).or(inner.outer),
-            firing: 0,
-            cycle: conjunct.cycle.max(inner.cycle),
-            way: if conjunct.way == 0 { inner.way } else { conjunct.way },
-            via,
-            late: false,
-            was_closed: inner.was_closed,
-            beside: if conjunct.beside == 0 { inner.beside } else { conjunct.beside },
-            spot,
-        }
+        groups
     }
 
     /// A mark says what stands beside an embedding: it goes along only with what that closes.

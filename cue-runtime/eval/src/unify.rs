@@ -9,7 +9,7 @@ use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::groups::Groups;
 use crate::heap::{Conjunct, Cycle, Disjunction, FaultId, Marks, Scalar, Source, State, VertexId};
-use crate::program::{Callee, Code, Label, Plain};
+use crate::program::{Callee, Code, Plain};
 use crate::waiting::Left;
 use crate::work::Work;
 
@@ -470,8 +470,7 @@ impl Evaluator {
         }
         let vertex = self.heap.get_mut(id);
         let Some(named) = vertex.named.take() else { return };
-        let rank: cue_map::Map<Label, usize> = named.iter().copied().zip(0..).collect();
-        vertex.arcs.order_by(|it| rank.get(&it.label).copied().unwrap_or(usize::MAX));
+        vertex.arcs.order_by(|it| named.place(&it.label).unwrap_or(usize::MAX));
     }
 
     /// Whether `above` is `below` or one of its parents.

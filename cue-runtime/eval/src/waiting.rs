@@ -33,8 +33,6 @@ pub(crate) struct Tasks {
     /// Those with others in their bodies: these are looked into when a label is asked for, since each
     /// of a nest names what all within it do.
     nested: SmallVec<[u32; 1]>,
-    /// References, dynamic labels and the like are left: they may bring any field.
-    open: bool,
 }
 
 impl Tasks {
@@ -124,36 +122,27 @@ impl Evaluator {
     /// Whether references or dynamic labels of a vertex are left.
     #[inline]
     pub(crate) fn note_left(&mut self, id: VertexId, left: Left) {
-        if left == Left::Some || self.heap.get(id).marks.meet(Marks::TASKED) {
-            self.set_left(id, left);
-        }
-    }
-
-    #[inline(never)]
-    fn set_left(&mut self, id: VertexId, left: Left) {
-        let open = left == Left::Some;
-        match self.tasks.get_mut(&id) {
-            Some(tasks) => tasks.open = open,
-            None if open => {
-                self.heap.mark(id, Marks::TASKED);
-                self.tasks.insert(id, Tasks { open, ..Tasks::default() });
-            }
-            None => {}
+        match left {
+            Left::Some => self.heap.mark(id, Marks::LEFT),
+            Left::Nothing => self.heap.unmark(id, Marks::LEFT),
         }
     }
 
     /// All tasks of a vertex have run.
     #[inline]
     pub(crate) fn forget_tasks(&mut self, id: VertexId) {
-        if self.heap.get(id).marks.meet(Marks::TASKED) {
-            self.heap.unmark(id, Marks::TASKED);
-            self.tasks.remove(&id);
+        let marks = self.heap.get(id).marks;
+        if marks.meet(Marks::TASKED.with(Marks::LEFT)) {
+            self.heap.unmark(id, Marks::TASKED.with(Marks::LEFT));
+            if marks.meet(Marks::TASKED) {
+                self.tasks.remove(&id);
+            }
         }
     }
 
     /// Whether a field that is not there may still come, and for which vertex on the stack to wait.
     pub(crate) fn awaited(&self, id: VertexId, label: Label) -> Option<(May, VertexId)> {
-        if self.tasks.is_empty() || self.is_settled_around(id) {
+        if self.is_settled_around(id) {
             return None;
         }
         self.coming(id, smallvec::smallvec![label])
@@ -161,7 +150,7 @@ impl Evaluator {
 
     /// Whether more may still be said of a vertex from above it (S-24, ancestors).
     pub(crate) fn growing(&self, id: VertexId) -> Option<VertexId> {
-        if self.tasks.is_empty() || self.is_settled_around(id) {
+        if self.is_settled_around(id) {
             return None;
         }
         self.coming(id, Path::new()).map(|it| it.1)
@@ -172,7 +161,7 @@ impl Evaluator {
         let mut next = Some(id);
         while let Some(id) = next {
             let vertex = self.heap.get(id);
-            if vertex.marks.meet(Marks::TASKED.with(Marks::COPIED)) {
+            if vertex.marks.meet(Marks::TASKED.with(Marks::LEFT).with(Marks::COPIED)) {
                 return false;
             }
             next = vertex.label.and(vertex.parent);
@@ -190,7 +179,7 @@ impl Evaluator {
             let mut next = Some(start);
             while let Some(id) = next {
                 let vertex = self.heap.get(id);
-                let tasked = vertex.marks.meet(Marks::TASKED);
+                let tasked = vertex.marks.meet(Marks::TASKED.with(Marks::LEFT));
                 let this = if tasked { self.tasks_bring(id, &path) } else { None };
                 if let Some(this) = this {
                     // Where none names a field there is no more to find.
@@ -220,11 +209,14 @@ impl Evaluator {
     /// The same for the tasks of one vertex.
     fn tasks_bring(&self, id: VertexId, path: &[Label]) -> Option<(May, VertexId)> {
         let first = path.last()?;
-        let tasks = self.tasks.get(&id)?;
         let on = self.running(id)?;
+        let left = self.heap.get(id).marks.meet(Marks::LEFT);
+        let Some(tasks) = self.tasks.get(&id) else {
+            return left.then_some((May::Any, on));
+        };
         let dynamic = self.is_dynamic(*first);
         let named = tasks.named.get(first).map_or(&[][..], |it| it);
-        let mut may = match tasks.open || dynamic && !tasks.general.is_empty() {
+        let mut may = match left || dynamic && !tasks.general.is_empty() {
             true => May::Any,
             false => May::Not,
         };
@@ -359,7 +351,7 @@ impl Evaluator {
     /// The error of a vertex that is not concrete, but may become so: a default is not taken, nor
     /// a value missed, before all is said of it.
     pub(crate) fn unsettled(&mut self, id: VertexId, at: At) -> Option<FaultId> {
-        if self.tasks.is_empty() {
+        if self.is_settled_around(id) {
             return None;
         }
         let (may, on) = self.coming(id, Path::new())?;

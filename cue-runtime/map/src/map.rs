@@ -115,6 +115,13 @@ impl<K, V> Map<K, V> {
     }
 }
 
+impl<K, V> Map<K, V> {
+    /// Room for some more entries.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+    }
+}
+
 impl<K: Hash + Eq, V> Map<K, V> {
     /// What `find` asks for: entries without a table are found without a hash.
     #[inline]
@@ -134,7 +141,7 @@ impl<K: Hash + Eq, V> Map<K, V> {
     }
 
     #[inline]
-    fn place<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<usize>
+    pub(crate) fn place<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
     {

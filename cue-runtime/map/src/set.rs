@@ -59,6 +59,15 @@ impl<K: Hash + Eq> Set<K> {
         self.0.contains_key(key)
     }
 
+    /// Its place among the keys, in the order they came, where none was removed.
+    #[inline]
+    pub fn place<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.0.place(key)
+    }
+
     /// Takes in a key; whether it is new.
     #[inline]
     pub fn insert(&mut self, key: K) -> bool {
@@ -91,6 +100,8 @@ impl<K: fmt::Debug> fmt::Debug for Set<K> {
 
 impl<K: Hash + Eq> Extend<K> for Set<K> {
     fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        let keys = keys.into_iter();
+        self.0.reserve(keys.size_hint().0);
         for key in keys {
             self.insert(key);
         }

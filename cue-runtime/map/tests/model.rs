@@ -164,3 +164,13 @@ fn holds_many() {
     assert_eq!(map.drain().count(), 100_000);
     assert!(map.is_empty() && map.get(&(1, 1)).is_none());
 }
+
+#[test]
+fn keys_of_a_set_have_places() {
+    for count in [0, 3, 40] {
+        let set: Set<u32> = (0..count).map(|it| it * 7).chain(0..count.min(1)).collect();
+        let places: Vec<Option<usize>> = set.iter().map(|it| set.place(it)).collect();
+        assert_eq!(places, (0..count as usize).map(Some).collect::<Vec<_>>());
+        assert_eq!(set.place(&1), None);
+    }
+}

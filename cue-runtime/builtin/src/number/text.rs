@@ -8,7 +8,7 @@ impl fmt::Display for Number {
     /// Plain digits if the exponent is small, else `d.dddE+x`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Repr::Small(value) => write!(f, "{value}"),
+            Repr::Small(value) => value.fmt(f),
             Repr::Wide(wide) => match wide.written() {
                 Some(it) => {
                     f.write_str(if it.negative { "-" } else { "" })?;
@@ -21,9 +21,17 @@ impl fmt::Display for Number {
 }
 
 impl Number {
+    /// What `Display` shows: most numbers are small ones, which have a shorter way.
+    pub fn text(&self) -> String {
+        match &self.0 {
+            Repr::Small(value) => value.to_string(),
+            Repr::Wide(_) => self.to_string(),
+        }
+    }
+
     /// The text in CUE syntax: a float always has a point or an exponent.
     pub fn cue_text(&self) -> String {
-        let text = self.to_string();
+        let text = self.text();
         if self.kind() == NumberKind::Float && !text.contains(['.', 'E']) {
             return text + ".0";
         }
@@ -32,7 +40,7 @@ impl Number {
 
     /// The text in YAML output: a float without point or exponent gets a bare point.
     pub fn yaml_text(&self) -> String {
-        let text = self.to_string();
+        let text = self.text();
         match self.kind() {
             NumberKind::Float if !text.contains(['.', 'E']) => text + ".",
             NumberKind::Float => text,

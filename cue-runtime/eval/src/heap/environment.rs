@@ -71,10 +71,19 @@ pub(crate) struct Env {
 const NEAR: u32 = 12;
 
 /// All of an evaluation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Environments {
     all: Blocks<Env>,
     lets: Blocks<Box<[Option<VertexId>]>>,
+}
+
+/// Room for as many is there from the start.
+const FIRST: usize = 64;
+
+impl Default for Environments {
+    fn default() -> Self {
+        Self { all: Blocks::with_room(FIRST), lets: Blocks::default() }
+    }
 }
 
 impl Environments {

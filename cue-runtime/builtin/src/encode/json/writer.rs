@@ -94,7 +94,7 @@ impl Sink for Writer {
 
     fn number(&mut self, value: &Number) {
         self.before_value();
-        self.out.push_str(&value.to_string());
+        self.out.push_str(&value.text());
     }
 
     #[inline]
