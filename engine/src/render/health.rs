@@ -7,8 +7,8 @@ use cue_session::{Concreteness, Error as CueError, FieldSelection, Input, Sessio
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::library::OPEN;
-use super::process::Templates;
+use super::library::{OPEN, Template};
+use super::process::{Templates, as_json};
 use crate::api::definition::StatusTemplates;
 
 /// Labels of details are shorter than this.
@@ -132,13 +132,15 @@ fn text(
     context: &Map<String, Value>,
     parameter: Option<&Value>,
 ) -> Result<Session, CueError> {
-    let program = templates.library.plain(&[(name, text), OPEN]);
+    let Template { program, reads, .. } = templates.library.plain(&[(name, text), OPEN]);
     let parameter = match parameter {
         None | Some(Value::Null) => "{}".to_owned(),
-        Some(value) => value.to_string(),
+        Some(value) => as_json(value),
     };
+    let seen = context.iter().filter(|it| reads.may_be(it.0));
+    let seen = seen.map(|(key, value)| (key.clone(), value.clone()));
     let inputs = vec![
-        Input::new("context", Value::Object(context.clone()).to_string()),
+        Input::new("context", as_json(&Value::Object(seen.collect()))),
         Input::new("parameter", parameter),
     ];
     templates.runtime.start(&program, inputs, templates.budget)

@@ -139,8 +139,8 @@ impl Library {
     }
 
     /// The program of files that may only import packages of CUE.
-    pub fn plain(&self, files: &[File<'_>]) -> Program {
-        self.find(files, Imports::Builtin).program
+    pub fn plain(&self, files: &[File<'_>]) -> Template {
+        self.find(files, Imports::Builtin)
     }
 
     fn find(&self, files: &[File<'_>], imports: Imports) -> Template {
@@ -232,7 +232,7 @@ mod tests {
         let paths: Vec<&str> = found.program.spec.packages.iter().map(|it| &*it.path).collect();
         assert_eq!(paths, ["vela/p"]);
         assert!(found.acts);
-        assert!(library.plain(&[("a.cue", text)]).spec.packages.is_empty());
+        assert!(library.plain(&[("a.cue", text)]).program.spec.packages.is_empty());
         assert!(!library.template(&[("a.cue", "a: \"vela/p\"")]).acts);
     }
 }
