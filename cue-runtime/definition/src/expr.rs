@@ -83,38 +83,19 @@ impl<'a> Printer<'a> {
                 return out;
             }
         }
-        let source = &self.files[file].text;
         let again = |it: &mut Self, expr| it.expr(expr, scope, file);
         let computed = |it: &mut Self, expr| it.operand(expr, scope, file);
         match &expr.kind {
             ExprKind::Paren(inner) => again(self, inner),
-            ExprKind::Ident(name) if **name == *UNSHARED && scope.find(name).is_none() => {
-                Out::primary(NO_SHARING)
-            }
-            // It has no name of its own (O-69).
-            ExprKind::Ident(name) if &**name == "rune" && scope.find(name).is_none() => {
-                let bounds = ["uint", "<=1114111"].map(Out::primary);
-                Out::joined(&bounds, "&", 2)
-            }
-            ExprKind::Ident(name) => match self.unshown_let(name, scope) {
-                Some(it) => self.expr(it.value, &it.scope, it.file),
-                // Alone it is one that validates.
-                None if self.shown.is_some() && is_error(expr, scope) => Out::primary("error()"),
-                None => Out::primary(self.name(name, scope, file)),
-            },
-            ExprKind::Null => Out::primary("null"),
-            ExprKind::Bool(it) => Out::primary(it.to_string()),
-            ExprKind::Top => Out::primary("_"),
-            ExprKind::Bottom | ExprKind::Bad => Out::bottom(),
-            ExprKind::Number(text) => Out::primary(match Number::parse_literal(text) {
-                Ok(number) => number.cue_text(),
-                Err(_) => text.to_string(),
-            }),
-            ExprKind::String(text) => Out::primary(match slice(source, expr.span) {
-                _ if text.contains('\n') => crate::texts::multiline(text, 0),
-                _ => Datum::text(text.clone()).cue_text(),
-            }),
-            ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
+            ExprKind::Ident(name) => self.named(expr, name, scope, file),
+            ExprKind::Null
+            | ExprKind::Bool(_)
+            | ExprKind::Top
+            | ExprKind::Bottom
+            | ExprKind::Bad
+            | ExprKind::Number(_)
+            | ExprKind::String(_)
+            | ExprKind::Bytes(_) => literal(expr, &self.files[file].text),
             ExprKind::Interpolation { parts, .. } => {
                 Out::primary(self.interpolation(expr, parts, scope, file))
             }
@@ -127,86 +108,15 @@ impl<'a> Printer<'a> {
                 self.path.pop();
                 out
             }
-            ExprKind::List(elements) => {
-                // Its environment has the fields of the value that is being printed (O-78).
-                let scope = Scope::new(Some(scope.clone()), Map::default());
-                let scope = &scope.at(self.place()).entered();
-                let again = |it: &mut Self, expr| it.expr(expr, scope, file);
-                let mut text = String::from("[");
-                let mut last = expr.span.start as usize + 1;
-                for (index, element) in elements.iter().enumerate() {
-                    let shown = match element {
-                        Element::Expr(inner) => match &inner.kind {
-                            ExprKind::Comprehension(clauses, body) => {
-                                let line = self.element_line(inner.span, last, file);
-                                let (clauses, body) = self.clauses(clauses, body, scope, file);
-                                format!("{line}{clauses} {}", body.text())
-                            }
-                            _ => {
-                                self.enter_bare(inner);
-                                again(self, inner).text()
-                            }
-                        },
-                        Element::Ellipsis(None) => "...".into(),
-                        Element::Ellipsis(Some(inner)) => match again(self, inner) {
-                            top if top.is_top() => "...".into(),
-                            inner => format!("...{}", inner.text()),
-                        },
-                    };
-                    if let Element::Expr(inner) = element {
-                        last = inner.span.end as usize;
-                    }
-                    if index > 0 {
-                        text.push_str(if shown.starts_with('\n') { "," } else { ", " });
-                    }
-                    text.push_str(&shown);
-                }
-                if let Some(Element::Expr(last)) = elements.last() {
-                    let kept =
-                        self.docs == Docs::Kept && matches!(last.kind, ExprKind::Comprehension(..));
-                    let lines = if kept { below(source, last.span) } else { Vec::new() };
-                    if !lines.is_empty() {
-                        text.push_str(&format!(",\n{}\n", lines.join("\n")));
-                    }
-                }
-                Out::primary(text + "]")
-            }
+            ExprKind::List(elements) => self.list(expr, elements, scope, file),
             ExprKind::Unary(operator, inner) => {
-                if let Unary::Attempt | Unary::Open = operator {
-                    let mark = if *operator == Unary::Attempt { "?" } else { "..." };
-                    let inner = computed(self, inner).operand(PRIMARY);
-                    return Out::primary(inner + mark);
-                }
                 let inner = match operator {
                     Unary::Default => again(self, inner),
                     _ => computed(self, inner),
                 };
-                let inner = inner.operand(8);
-                let operator = match operator {
-                    Unary::Attempt | Unary::Open => "",
-                    Unary::Plus => "+",
-                    Unary::Minus => "-",
-                    Unary::Not => "!",
-                    Unary::Default => "*",
-                    Unary::Bound(compare) => compare.symbol(),
-                };
-                Out::Text(format!("{operator}{inner}"), 8)
+                unary(*operator, &inner)
             }
-            ExprKind::Binary(Binary::Unify, ..) => {
-                let mut operands = Vec::new();
-                unified(expr, &mut operands);
-                let tops = operands.iter().filter(|it| matches!(it.kind, ExprKind::Top)).count();
-                if tops < operands.len() {
-                    operands.retain(|it| !matches!(it.kind, ExprKind::Top));
-                }
-                if let [only] = operands.as_slice() {
-                    return again(self, only);
-                }
-                // In the order of O-70.
-                cue_sort::by_key(&mut operands, |it| class(it, scope));
-                let all: Vec<Out> = operands.into_iter().map(|it| computed(self, it)).collect();
-                Out::joined(&all, "&", 2)
-            }
+            ExprKind::Binary(Binary::Unify, ..) => self.conjunction(expr, scope, file),
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = match operator {
                     Binary::Disjoin => (again(self, left), again(self, right)),
@@ -216,15 +126,9 @@ impl<'a> Printer<'a> {
                 Out::joined(&[left, right], operator, strength)
             }
             ExprKind::Select(it) => {
-                let (base, Ident { name, span }) = &**it;
+                let (base, name) = &**it;
                 let base = computed(self, base).operand(PRIMARY);
-                let quoted = slice(source, *span).starts_with('"') || &**name == "_";
-                let plain = is_identifier(name) || is_keyword(name);
-                let name = match quoted {
-                    true if plain => name.to_string(),
-                    true => Datum::text(name.clone()).cue_text(),
-                    false => self.hidden(name, file),
-                };
+                let name = self.selector(name, file);
                 Out::primary(format!("{base}.{name}"))
             }
             ExprKind::Index(base, index) => {
@@ -252,6 +156,104 @@ impl<'a> Printer<'a> {
                 let gap = Gap::Line;
                 Out::Struct(vec![Item::Comprehension { clauses, body, gap, docs: Vec::new() }])
             }
+        }
+    }
+
+    /// A name where it stands as a value.
+    fn named(&mut self, expr: &'a Expr, name: &str, scope: &Rc<Scope>, file: usize) -> Out {
+        let builtin = |it: &str| name == it && scope.find(name).is_none();
+        if builtin(UNSHARED) {
+            return Out::primary(NO_SHARING);
+        }
+        // It has no name of its own (O-69).
+        if builtin("rune") {
+            let bounds = ["uint", "<=1114111"].map(Out::primary);
+            return Out::joined(&bounds, "&", 2);
+        }
+        match self.unshown_let(name, scope) {
+            Some(it) => self.expr(it.value, &it.scope, it.file),
+            // Alone it is one that validates.
+            None if self.shown.is_some() && is_error(expr, scope) => Out::primary("error()"),
+            None => Out::primary(self.name(name, scope, file)),
+        }
+    }
+
+    /// `[…]`: its environment has the fields of the value that is being printed (O-78).
+    fn list(
+        &mut self,
+        list: &'a Expr,
+        elements: &'a [Element],
+        scope: &Rc<Scope>,
+        file: usize,
+    ) -> Out {
+        let scope = Scope::new(Some(scope.clone()), Map::default());
+        let scope = &scope.at(self.place()).entered();
+        let mut text = String::from("[");
+        let mut last = list.span.start as usize + 1;
+        for (index, element) in elements.iter().enumerate() {
+            let shown = match element {
+                Element::Expr(inner) => {
+                    let before = last;
+                    last = inner.span.end as usize;
+                    self.element(inner, before, scope, file)
+                }
+                Element::Ellipsis(None) => "...".into(),
+                Element::Ellipsis(Some(inner)) => match self.expr(inner, scope, file) {
+                    top if top.is_top() => "...".into(),
+                    inner => format!("...{}", inner.text()),
+                },
+            };
+            if index > 0 {
+                text.push_str(if shown.starts_with('\n') { "," } else { ", " });
+            }
+            text.push_str(&shown);
+        }
+        if let Some(Element::Expr(last)) = elements.last() {
+            let kept = self.docs == Docs::Kept && matches!(last.kind, ExprKind::Comprehension(..));
+            let source = &self.files[file].text;
+            let lines = if kept { below(source, last.span) } else { Vec::new() };
+            if !lines.is_empty() {
+                text.push_str(&format!(",\n{}\n", lines.join("\n")));
+            }
+        }
+        Out::primary(text + "]")
+    }
+
+    /// An element, with what stands before it behind byte `last`.
+    fn element(&mut self, it: &'a Expr, last: usize, scope: &Rc<Scope>, file: usize) -> String {
+        let ExprKind::Comprehension(clauses, body) = &it.kind else {
+            self.enter_bare(it);
+            return self.expr(it, scope, file).text();
+        };
+        let line = self.element_line(it.span, last, file);
+        let (clauses, body) = self.clauses(clauses, body, scope, file);
+        format!("{line}{clauses} {}", body.text())
+    }
+
+    /// `a & b & …`, in the order of O-70.
+    fn conjunction(&mut self, expr: &'a Expr, scope: &Rc<Scope>, file: usize) -> Out {
+        let mut operands = Vec::new();
+        unified(expr, &mut operands);
+        let tops = operands.iter().filter(|it| matches!(it.kind, ExprKind::Top)).count();
+        if tops < operands.len() {
+            operands.retain(|it| !matches!(it.kind, ExprKind::Top));
+        }
+        if let [only] = operands.as_slice() {
+            return self.expr(only, scope, file);
+        }
+        cue_sort::by_key(&mut operands, |it| class(it, scope));
+        let all: Vec<Out> = operands.into_iter().map(|it| self.operand(it, scope, file)).collect();
+        Out::joined(&all, "&", 2)
+    }
+
+    /// What stands behind the dot of a selection.
+    fn selector(&self, Ident { name, span }: &Ident, file: usize) -> String {
+        let quoted = slice(&self.files[file].text, *span).starts_with('"') || &**name == "_";
+        let plain = is_identifier(name) || is_keyword(name);
+        match quoted {
+            true if plain => name.to_string(),
+            true => Datum::text(name.clone()).cue_text(),
+            false => self.hidden(name, file),
         }
     }
 
@@ -386,6 +388,42 @@ impl<'a> Printer<'a> {
         }
         out.push_str(source.get(at..whole.span.end as usize).unwrap_or_default());
         out
+    }
+}
+
+/// A scalar as it is written, in its canonical spelling.
+fn literal(expr: &Expr, source: &str) -> Out {
+    match &expr.kind {
+        ExprKind::Null => Out::primary("null"),
+        ExprKind::Bool(it) => Out::primary(it.to_string()),
+        ExprKind::Top => Out::primary("_"),
+        ExprKind::Number(text) => Out::primary(match Number::parse_literal(text) {
+            Ok(number) => number.cue_text(),
+            Err(_) => text.to_string(),
+        }),
+        ExprKind::String(text) if text.contains('\n') => {
+            Out::primary(crate::texts::multiline(text, 0))
+        }
+        ExprKind::String(text) => Out::primary(Datum::text(text.clone()).cue_text()),
+        ExprKind::Bytes(_) => Out::primary(slice(source, expr.span)),
+        _ => Out::bottom(),
+    }
+}
+
+/// An operator and what it is of.
+fn unary(operator: Unary, inner: &Out) -> Out {
+    let (before, after) = match operator {
+        Unary::Attempt => ("", "?"),
+        Unary::Open => ("", "..."),
+        Unary::Plus => ("+", ""),
+        Unary::Minus => ("-", ""),
+        Unary::Not => ("!", ""),
+        Unary::Default => ("*", ""),
+        Unary::Bound(compare) => (compare.symbol(), ""),
+    };
+    match after.is_empty() {
+        true => Out::Text(format!("{before}{}", inner.operand(8)), 8),
+        false => Out::primary(inner.operand(PRIMARY) + after),
     }
 }
 

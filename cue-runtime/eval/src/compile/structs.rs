@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cue_map::Map;
+use cue_map::{Map, Set};
 use cue_syntax::Experiment;
 use cue_syntax::ast::{
     Clause, Comments, Decl, Docs, Expr, ExprKind, Field, Ident, Label as AstLabel, Marker, Span,
@@ -23,80 +23,20 @@ impl Compiler<'_> {
     pub(super) fn literal(
         &mut self,
         decls: &mut [Decl],
-        mut names: Map<Arc<str>, Named>,
+        names: Map<Arc<str>, Named>,
         span: Span,
     ) -> ExprId {
         let mut attributes = std::mem::take(&mut self.above);
         let mut apart = !attributes.is_empty();
-        let mut lets = 0;
         let first_let = self.counted_lets;
-        for decl in decls.iter() {
-            match decl {
-                Decl::Field(field) => {
-                    if let Some(name) = identifier(&field.label) {
-                        let label = self.label(&name);
-                        names.insert(name, Named::Field(label));
-                    }
-                    if let (Some(key), Some((kind, text))) = (&field.key_alias, fixed(&field.label))
-                    {
-                        let label = self.program.labels.of(kind, &text);
-                        names.insert(key.name.clone(), Named::Key(label));
-                    }
-                    if let (Some(alias), Some(label)) = (&field.alias, fixed(&field.label)) {
-                        let label = match label {
-                            (LabelKind::Regular, name) => {
-                                self.program.labels.of(LabelKind::Regular, &name)
-                            }
-                            (_, name) => self.label(&name),
-                        };
-                        names.insert(alias.name.clone(), Named::Field(label));
-                    }
-                }
-                Decl::Let(name, _) => {
-                    names.insert(name.name.clone(), Named::Let(lets, self.lets.declare()));
-                    lets += 1;
-                    self.counted_lets += 1;
-                }
-                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
-            }
-        }
-        for decl in decls.iter() {
-            let Decl::Field(field) = decl else { continue };
-            if matches!(field.label, AstLabel::Dynamic(_) | AstLabel::Interpolated(_)) {
-                for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
-                    names.insert(alias.name.clone(), Named::Pending);
-                }
-            }
-        }
+        let names = self.names_of(decls, names);
         self.scopes.enter(Opener::Struct, names);
-        // Labels that have a name, by the declaration.
-        let mut labels = Vec::new();
-        for (at, decl) in decls.iter_mut().enumerate() {
-            let Decl::Field(field) = decl else { continue };
-            if field.alias.is_none() && field.key_alias.is_none() {
-                continue;
-            }
-            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &mut field.label
-            else {
-                continue;
-            };
-            let label = self.expr(label);
-            labels.push((at, label));
-            if let Some(alias) = &field.alias {
-                let meaning = Meaning::Named(Named::Computed(label));
-                self.scopes.declare(alias.name.clone(), meaning);
-            }
-            if let Some(key) = &field.key_alias {
-                let meaning = Meaning::Named(Named::ComputedKey(label));
-                self.scopes.declare(key.name.clone(), meaning);
-            }
-        }
+        let mut labels = self.named_labels(decls).into_iter().peekable();
         let mut literal = StructLiteral {
             explicit: self.experiments.has(Experiment::ExplicitOpen),
             ..StructLiteral::default()
         };
         literal.declarations.reserve_exact(decls.len());
-        let mut labels = labels.into_iter().peekable();
         for (at, decl) in decls.iter_mut().enumerate() {
             match decl {
                 Decl::Field(field) => {
@@ -119,25 +59,7 @@ impl Compiler<'_> {
                 Decl::Ellipsis(..) => literal.declarations.push(Declaration::Open),
                 Decl::Embed(value) => {
                     literal.has_embeds = true;
-                    let declaration = match &mut value.kind {
-                        ExprKind::Comprehension(clauses, body) => {
-                            let index = self.comprehension(clauses, body, value.span);
-                            if self.program.lenient {
-                                let body = self.program.comprehensions[index as usize].body;
-                                self.program.set_apart(body);
-                            }
-                            Declaration::Comprehension(index)
-                        }
-                        _ => {
-                            let embed = self.expr(value);
-                            // What a loop is at may be closed, and another value in each round.
-                            if self.varies(embed) {
-                                self.closing = self.program.codes.len();
-                                self.varying = self.closing;
-                            }
-                            Declaration::Embed(embed)
-                        }
-                    };
+                    let declaration = self.embedded(value);
                     literal.declarations.push(declaration);
                 }
                 Decl::Attribute(it) => {
@@ -146,13 +68,7 @@ impl Compiler<'_> {
                     attributes.push((it.name.clone(), it.body.clone()));
                 }
             }
-            // Who it is that nobody refers to is told below.
-            let named = match decl {
-                Decl::Field(field) => field.alias.is_some(),
-                Decl::Let(..) => true,
-                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => false,
-            };
-            if !named {
+            if !is_asked_again(decl) {
                 *decl = Decl::Ellipsis(None, Span::default());
             }
         }
@@ -162,21 +78,118 @@ impl Compiler<'_> {
         }
         literal.declarations.shrink_to_fit();
         let used = self.scopes.leave();
-        if !self.program.lenient {
-            for decl in decls.iter() {
-                match decl {
-                    Decl::Let(name, _) => self.unreferenced(name, name.of_let(self.text()), &used),
-                    Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
-                        if let Some(alias) = &field.alias {
-                            self.unreferenced(alias, self.alias_span(field, alias), &used);
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
+        self.all_referenced(decls, &used);
         let code = self.program.add_struct(literal);
         self.push(code, span)
+    }
+
+    /// The names that are seen in a literal, besides those that are there before; its `let`s are counted.
+    fn names_of(
+        &mut self,
+        decls: &[Decl],
+        mut names: Map<Arc<str>, Named>,
+    ) -> Map<Arc<str>, Named> {
+        let mut lets = 0;
+        for decl in decls {
+            match decl {
+                Decl::Field(field) => self.names_of_field(field, &mut names),
+                Decl::Let(name, _) => {
+                    names.insert(name.name.clone(), Named::Let(lets, self.lets.declare()));
+                    lets += 1;
+                    self.counted_lets += 1;
+                }
+                Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => {}
+            }
+        }
+        // These are in the way of all others.
+        for field in decls.iter().filter_map(computed) {
+            for alias in [&field.alias, &field.key_alias].into_iter().flatten() {
+                names.insert(alias.name.clone(), Named::Pending);
+            }
+        }
+        names
+    }
+
+    fn names_of_field(&mut self, field: &Field, names: &mut Map<Arc<str>, Named>) {
+        if let Some(name) = identifier(&field.label) {
+            let label = self.label(&name);
+            names.insert(name, Named::Field(label));
+        }
+        let Some((kind, text)) = fixed(&field.label) else { return };
+        if let Some(key) = &field.key_alias {
+            let label = self.program.labels.of(kind, &text);
+            names.insert(key.name.clone(), Named::Key(label));
+        }
+        if let Some(alias) = &field.alias {
+            let label = match kind {
+                LabelKind::Regular => self.program.labels.of(LabelKind::Regular, &text),
+                _ => self.label(&text),
+            };
+            names.insert(alias.name.clone(), Named::Field(label));
+        }
+    }
+
+    /// Computed labels that have a name, by the declaration: what they are is known before any value.
+    fn named_labels(&mut self, decls: &mut [Decl]) -> Vec<(usize, ExprId)> {
+        let mut labels = Vec::new();
+        for (at, decl) in decls.iter_mut().enumerate() {
+            let Decl::Field(field) = decl else { continue };
+            if field.alias.is_none() && field.key_alias.is_none() {
+                continue;
+            }
+            let (AstLabel::Dynamic(label) | AstLabel::Interpolated(label)) = &mut field.label
+            else {
+                continue;
+            };
+            let label = self.expr(label);
+            labels.push((at, label));
+            if let Some(alias) = &field.alias {
+                let meaning = Meaning::Named(Named::Computed(label));
+                self.scopes.declare(alias.name.clone(), meaning);
+            }
+            if let Some(key) = &field.key_alias {
+                let meaning = Meaning::Named(Named::ComputedKey(label));
+                self.scopes.declare(key.name.clone(), meaning);
+            }
+        }
+        labels
+    }
+
+    /// What is embedded: an expression, or what a comprehension brings.
+    fn embedded(&mut self, value: &mut Expr) -> Declaration {
+        if let ExprKind::Comprehension(clauses, body) = &mut value.kind {
+            let index = self.comprehension(clauses, body, value.span);
+            if self.program.lenient {
+                let body = self.program.comprehensions[index as usize].body;
+                self.program.set_apart(body);
+            }
+            return Declaration::Comprehension(index);
+        }
+        let embed = self.expr(value);
+        // What a loop is at may be closed, and another value in each round.
+        if self.varies(embed) {
+            self.closing = self.program.codes.len();
+            self.varying = self.closing;
+        }
+        Declaration::Embed(embed)
+    }
+
+    /// Tells of the names of a literal that nothing refers to.
+    fn all_referenced(&mut self, decls: &[Decl], used: &Set<Arc<str>>) {
+        if self.program.lenient {
+            return;
+        }
+        for decl in decls {
+            match decl {
+                Decl::Let(name, _) => self.unreferenced(name, name.of_let(self.text()), used),
+                Decl::Field(field) if !matches!(field.label, AstLabel::Pattern(..)) => {
+                    if let Some(alias) = &field.alias {
+                        self.unreferenced(alias, self.alias_span(field, alias), used);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The value of a `let`, from where its own name is not seen.
@@ -429,5 +442,25 @@ impl Compiler<'_> {
             }),
             _ => false,
         }
+    }
+}
+
+/// A field whose label is computed.
+fn computed(decl: &Decl) -> Option<&Field> {
+    match decl {
+        Decl::Field(field) => match field.label {
+            AstLabel::Dynamic(_) | AstLabel::Interpolated(_) => Some(field),
+            AstLabel::Ident(_) | AstLabel::String(..) | AstLabel::Pattern(..) => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a declaration has a name that is told of if nobody refers to it.
+fn is_asked_again(decl: &Decl) -> bool {
+    match decl {
+        Decl::Field(field) => field.alias.is_some(),
+        Decl::Let(..) => true,
+        Decl::Ellipsis(..) | Decl::Embed(_) | Decl::Attribute(_) => false,
     }
 }
