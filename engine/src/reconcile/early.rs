@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::adoption::Adoption;
-use super::{Engine, Next, Stop, definitions, ending, run, status, stop};
+use super::{Engine, Next, Stop, definitions, ending, outcome, run, status, stop};
 use crate::api::names::{LOCAL_CLUSTER, annotation, condition, label, phase};
 use crate::api::object;
 use crate::api::workflow::{ExecuteMode, StepStatus, WorkflowStatus};
@@ -93,7 +93,7 @@ pub(super) async fn prepare(
     .into();
     status::set(app, condition::PARSED, Ok(()), engine.world.now());
     status::forget(app, run::SYNCED);
-    run::conclude(app, passed.state, engine.world.now());
+    outcome::conclude(app, passed.state, engine.world.now());
     if !finished_before && app.status.workflow.as_ref().is_some_and(|it| it.finished) {
         let text = format!("workflow ended before rendering: {}", app.status.phase);
         engine

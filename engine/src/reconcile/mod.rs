@@ -13,11 +13,12 @@ mod definitions; // what the Application refers to
 mod early; // steps before rendering
 mod ending; // what a run leaves when it has ended
 mod inputs; // what components take from others
+mod outcome; // what follows from how a pass ended
 mod referred; // objects that are in a cluster already
 mod removal; // the Application goes
 mod restart; // the workflow is to run again
 mod revision; // which revision this is
-mod run; // one pass of the workflow and what follows from it
+mod run; // one pass of the workflow
 mod stand_alone; // a WorkflowRun, without an Application
 mod status; // conditions and phases
 mod transform; // policies that change the Application itself

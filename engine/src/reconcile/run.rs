@@ -1,15 +1,15 @@
-//! One pass of an Application's workflow, and what follows from how it ended (E-3, E-8).
+//! One pass of an Application's workflow (E-3).
 
-use chrono::{DateTime, Duration, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use super::adoption::Adoption;
 use super::early::{self, Prepared};
 use super::ending::{self, Ended, Ending};
+use super::outcome::{self, UNHEALTHY, Wake};
 use super::transform::Transformed;
 use super::{
-    Engine, Next, Stop, after, definitions, inputs, referred, restart, revision, status, stop,
-    transform,
+    Engine, Next, Stop, definitions, inputs, referred, restart, revision, status, stop, transform,
 };
 use crate::api::application::ApplicationStatus;
 use crate::api::names::{annotation, condition, phase};
@@ -17,7 +17,7 @@ use crate::api::policies::BUILT_IN;
 use crate::api::revision::ApplicationRevisionSpec;
 use crate::api::workflow::WorkflowStatus;
 use crate::api::{AppPolicy, Application, DefinitionKind, Workflow};
-use crate::delivery::{Before, Collected, Delivery, Extent, Rules, Trackers};
+use crate::delivery::{Before, Delivery, Rules, Trackers};
 use crate::policy::generator::{self, Steps};
 use crate::records::{self, Making};
 use crate::render::{Context, Definitions, NoActor, Templates, render_policy};
@@ -28,12 +28,6 @@ use crate::workflow::step::Setting;
 use crate::workflow::variables::{Early, Variables};
 use crate::workflow::{Round, round};
 use crate::world::{Error, EventKind};
-
-/// Before objects that are not healthy are looked at again.
-const UNHEALTHY: Duration = Duration::seconds(5);
-
-/// Before objects that are going are looked at again.
-const GOING: Duration = Duration::seconds(1);
 
 pub(super) const SYNCED: &str = "Synced";
 
@@ -170,16 +164,11 @@ async fn go_through(
     delivery.admission = engine.settings.admission.clone();
     delivery.ready = records::clone(&ready);
     if fresh {
-        let policy = stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply");
-        let done = match custom_policies(&snapshot, &found.definitions, &context, templates) {
-            Ok(objects) if objects.is_empty() => Ok(()),
-            Ok(objects) => delivery.dispatch_policies(objects).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = done {
+        let objects = custom_policies(&snapshot, &found.definitions, &context, templates);
+        if let Err(error) = send_policies(&delivery, objects).await {
             // The run has not begun: the next pass is as fresh as this one.
             app.status.workflow = last_run.flatten();
-            return Err(policy(error));
+            return Err(stop(condition::POLICY, phase::GENERATING_POLICY, "FailedApply")(error));
         }
     }
     for kind in [condition::POLICY, condition::RENDER] {
@@ -215,70 +204,38 @@ async fn go_through(
         at_once: fresh,
     });
     let ending = ending::remember(engine, app, &mut variables, ended).await.map_err(running)?;
-    let mut wake = passed.wake;
-    let mut wake_by = |by: Duration| {
-        let at = after(now, by);
-        wake = Some(wake.map_or(at, |it: DateTime<Utc>| it.min(at)));
-    };
+    let mut wake = Wake::new(passed.wake, now);
 
-    let mut healthy = true;
     let stands = finished_before && passed.state == State::Succeeded;
     let rests = passed.state == State::Suspended && passed.wake.is_none();
-    if (stands || rests)
-        && keep(engine, app, &delivery, live, now).await.map_err(running)? == Kept::Later
-    {
-        wake_by(UNHEALTHY);
+    if stands || rests {
+        outcome::keep(engine, app, &delivery, live, &mut wake).await.map_err(running)?;
     }
+    let mut stage = outcome::phase(passed.state);
     if stands {
         let components = inputs::with_inputs(&snapshot.spec.components, &variables);
-        healthy = delivery.observe(&components).await.map_err(running)?;
-        if !healthy {
-            wake_by(UNHEALTHY);
+        if !delivery.observe(&components).await.map_err(running)? {
+            stage = phase::UNHEALTHY;
+            wake.within(UNHEALTHY);
         }
     }
-    app.status.phase = match passed.state {
-        State::Executing => phase::RUNNING_WORKFLOW,
-        State::Suspended => phase::SUSPENDING,
-        State::Failed => phase::FAILED,
-        State::Terminated => phase::TERMINATED,
-        State::Succeeded if healthy => phase::RUNNING,
-        State::Succeeded => phase::UNHEALTHY,
-    }
-    .into();
-    conclude(app, passed.state, now);
-
-    let past = match passed.state {
-        State::Succeeded => true,
-        State::Failed => delivery.rules.continues_on_failure(),
-        _ => false,
-    };
-    let extent = if past { Extent::History } else { Extent::Marked };
-    match delivery.collect(extent).await {
-        Ok(Collected::All | Collected::Abandoned(_)) => {}
-        Ok(Collected::Waiting(text)) => {
-            status::deleting(app, &text, now);
-            wake_by(GOING);
-        }
-        // Told, and tried again; what was delivered stands.
-        Err(error) => {
-            status::deleting(app, &error.to_string(), now);
-            wake_by(UNHEALTHY);
-        }
-    }
+    app.status.phase = stage.into();
+    outcome::conclude(app, passed.state, now);
+    outcome::collect(app, &delivery, passed.state, &mut wake).await;
     let limit = delivery.rules.revision_limit().unwrap_or(engine.settings.revision_limit);
     let (services, applied) = delivery.finish();
     app.status.services = services;
     app.status.applied_resources = applied;
     if just_finished {
-        announce_end(engine, app, passed.state, live).await.map_err(running)?;
+        outcome::announce(engine, app, passed.state, live).await.map_err(running)?;
         if passed.state == State::Succeeded {
             revision::limit(engine, app, &found.revision, limit).await.map_err(running)?;
         }
     }
     if let Some(at) = scheduled {
-        wake = Some(wake.map_or(at, |it| it.min(at)));
+        wake.at(at);
     }
-    Ok(Delivered { next: Next { wake }, ending })
+    Ok(Delivered { next: wake.into(), ending })
 }
 
 /// Reads all that the Application refers to, and which revision it is.
@@ -445,6 +402,16 @@ fn custom_policies(
     Ok(objects)
 }
 
+async fn send_policies(
+    delivery: &Delivery<'_>,
+    objects: Result<Vec<Value>, Error>,
+) -> Result<(), Error> {
+    match objects? {
+        none if none.is_empty() => Ok(()),
+        objects => delivery.dispatch_policies(objects).await,
+    }
+}
+
 /// Tells once what upstream tells at every pass.
 async fn announce(engine: &Engine<'_>, live: &Value) -> Result<(), Error> {
     for (reason, message) in [
@@ -533,81 +500,4 @@ pub(super) async fn turn(
     workflow.phase = status::workflow_phase(passed.state, &workflow).into();
     app.status.workflow = Some(workflow);
     passed
-}
-
-/// What became of drift.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// There is none that could be corrected.
-    Now,
-    /// Something that passes stood in the way.
-    Later,
-}
-
-/// Drift; that it could not be corrected is told and ends nothing.
-async fn keep(
-    engine: &Engine<'_>,
-    app: &mut Application,
-    delivery: &Delivery<'_>,
-    live: &Value,
-    now: DateTime<Utc>,
-) -> Result<Kept, Error> {
-    match delivery.keep_state().await {
-        Ok(()) => {
-            if app.status.conditions.iter().any(|it| it.r#type == condition::STATE_KEEP) {
-                status::set(app, condition::STATE_KEEP, Ok(()), now);
-            }
-            Ok(Kept::Now)
-        }
-        Err(error) => {
-            let passes = matches!(error, Error::Unavailable(_) | Error::Conflict(_));
-            let kept = if passes { Kept::Later } else { Kept::Now };
-            let text = error.to_string();
-            let known = app.status.conditions.iter().any(|it| {
-                it.r#type == condition::STATE_KEEP && it.status == "False" && it.message == text
-            });
-            status::set(app, condition::STATE_KEEP, Err(&text), now);
-            if !known {
-                engine.world.event(live, EventKind::Warning, "FailedStateKeep", &text).await?;
-            }
-            Ok(kept)
-        }
-    }
-}
-
-/// Conditions by how the run stands.
-pub(super) fn conclude(app: &mut Application, state: State, now: DateTime<Utc>) {
-    match state {
-        State::Succeeded => {
-            status::set(app, condition::WORKFLOW, Ok(()), now);
-            status::set(app, condition::READY, Ok(()), now);
-        }
-        State::Failed => {
-            let rows = app.status.workflow.iter().flat_map(|it| &it.steps);
-            let mut failure = rows.flat_map(|it| std::iter::once(it).chain(&it.sub_steps));
-            let Some(step) = failure.rfind(|it| it.phase == "failed") else { return };
-            let text = format!("step {} failed: {} {}", step.name, step.reason, step.message);
-            status::set(app, condition::WORKFLOW, Err(text.trim_end()), now);
-            status::set(app, condition::READY, Err(text.trim_end()), now);
-        }
-        // What stopped a pass before this one is over.
-        State::Executing | State::Suspended | State::Terminated => status::recovered(app),
-    }
-}
-
-/// The run has ended.
-async fn announce_end(
-    engine: &Engine<'_>,
-    app: &Application,
-    state: State,
-    live: &Value,
-) -> Result<(), Error> {
-    let world = engine.world;
-    if state == State::Succeeded {
-        world.event(live, EventKind::Normal, "Applied", "Workflow finished").await?;
-        world.event(live, EventKind::Normal, "Deployed", "Deployed successfully").await
-    } else {
-        let text = format!("workflow ended: {}", app.status.phase);
-        world.event(live, EventKind::Warning, "WorkflowFailed", &text).await
-    }
 }

@@ -299,6 +299,62 @@ fn roll(cx: &Cx<'_>, id: &Id, new: &Value, olds: &[Value], plan: &Plan) {
     }
 }
 
+/// What the sets of a Deployment come to.
+struct Counts {
+    asked: i64,
+    replicas: i64,
+    /// Of the set of the present template.
+    updated: i64,
+    ready: i64,
+    available: i64,
+    /// Pods that are going.
+    leaving: i64,
+    /// The set of the present template has been seen to.
+    observed: bool,
+}
+
+impl Counts {
+    fn of(sets: &[Value], new: Option<&Value>) -> Self {
+        let sum = |pointer: &str| sets.iter().map(|set| number(set, pointer)).sum::<i64>();
+        Self {
+            asked: sets.iter().map(size).sum(),
+            replicas: sum("/status/replicas"),
+            updated: new.map_or(0, |set| number(set, "/status/replicas")),
+            ready: sum("/status/readyReplicas"),
+            available: sum("/status/availableReplicas"),
+            leaving: sum("/status/terminatingReplicas"),
+            observed: new.is_none_or(|set| {
+                set["status"]["observedGeneration"] == set["metadata"]["generation"]
+            }),
+        }
+    }
+
+    fn write(&self, status: &mut Value) {
+        let as_count = |it: i64| usize::try_from(it).unwrap_or(0);
+        count(status, "replicas", as_count(self.replicas));
+        count(status, "updatedReplicas", as_count(self.updated));
+        count(status, "readyReplicas", as_count(self.ready));
+        count(status, "availableReplicas", as_count(self.available));
+        count(status, "unavailableReplicas", as_count(self.asked - self.available));
+        set(status, &["terminatingReplicas"], json!(self.leaving));
+    }
+
+    fn are_complete(&self, plan: &Plan) -> bool {
+        let all = [self.updated, self.replicas, self.available];
+        self.observed && all.into_iter().all(|it| it == plan.wanted)
+    }
+
+    /// Whether more is done than a status says.
+    fn went_on_since(&self, before: &Value) -> bool {
+        let grew = |key: &str, now: i64| now > number(before, key);
+        let old = number(before, "/replicas") - number(before, "/updatedReplicas");
+        grew("/updatedReplicas", self.updated)
+            || grew("/readyReplicas", self.ready)
+            || grew("/availableReplicas", self.available)
+            || old > self.replicas - self.updated
+    }
+}
+
 fn status(
     cx: &mut Cx<'_>,
     id: &Id,
@@ -307,15 +363,8 @@ fn status(
     new: Option<&str>,
     plan: &Plan,
 ) {
-    let sum = |pointer: &str| sets.iter().map(|set| number(set, pointer)).sum::<i64>();
-    let as_count = |it: i64| usize::try_from(it).unwrap_or(0);
-    let asked: i64 = sets.iter().map(size).sum();
-    let (replicas, ready, available) =
-        (sum("/status/replicas"), sum("/status/readyReplicas"), sum("/status/availableReplicas"));
     let new_set = sets.iter().find(|set| Some(name(set)) == new);
-    let updated = new_set.map_or(0, |set| number(set, "/status/replicas"));
-    let observed = new_set
-        .is_none_or(|set| set["status"]["observedGeneration"] == set["metadata"]["generation"]);
+    let counts = Counts::of(sets, new_set);
     let deadline =
         object.pointer("/spec/progressDeadlineSeconds").and_then(Value::as_i64).unwrap_or(600);
     let paused = object["spec"]["paused"] == json!(true);
@@ -324,140 +373,92 @@ fn status(
         let before = it["status"].clone();
         let mut status = before.clone();
         set(&mut status, &["observedGeneration"], object["metadata"]["generation"].clone());
-        count(&mut status, "replicas", as_count(replicas));
-        count(&mut status, "updatedReplicas", as_count(updated));
-        count(&mut status, "readyReplicas", as_count(ready));
-        count(&mut status, "availableReplicas", as_count(available));
-        count(&mut status, "unavailableReplicas", as_count(asked - available));
-        let leaving: i64 = sets.iter().map(|set| number(set, "/status/terminatingReplicas")).sum();
-        set(&mut status, &["terminatingReplicas"], json!(leaving));
-        let paused_now = paused && deadline != NO_DEADLINE;
-        if paused_now {
-            let text = "Deployment is paused";
-            put_condition(
-                &mut status,
-                "Progressing",
-                "Unknown",
-                "DeploymentPaused",
-                text,
-                Times::Updates,
-            );
+        counts.write(&mut status);
+        let told = deadline != NO_DEADLINE;
+        // It comes before what is available.
+        if paused && told {
+            progressing(&mut status, "Unknown", "DeploymentPaused", "Deployment is paused");
         }
-        if available >= plan.wanted - plan.unavailable {
-            put_condition(
-                &mut status,
-                "Available",
-                "True",
-                "MinimumReplicasAvailable",
-                "Deployment has minimum availability.",
-                Times::Updates,
-            );
-        } else {
-            put_condition(
-                &mut status,
-                "Available",
-                "False",
-                "MinimumReplicasUnavailable",
-                "Deployment does not have minimum availability.",
-                Times::Updates,
-            );
+        availability(&mut status, &counts, plan);
+        if !paused && told {
+            let rollout = Rollout { counts: &counts, plan, new, deadline };
+            wait = rollout.tell(&mut status, &before);
         }
-        let complete = observed
-            && updated == plan.wanted
-            && replicas == plan.wanted
-            && available == plan.wanted;
-        let old = condition(&json!({"status": before}), "Progressing").cloned();
-        let reason = old.as_ref().and_then(|it| it["reason"].as_str()).unwrap_or_default();
-        let grew = |key: &str, now: i64| now > number(&before, key);
-        let progressed = grew("/updatedReplicas", updated)
-            || grew("/readyReplicas", ready)
-            || grew("/availableReplicas", available)
-            || number(&before, "/replicas") - number(&before, "/updatedReplicas")
-                > replicas - updated;
-        if deadline != NO_DEADLINE {
-            if paused_now {
-                // Said above: it comes before what is available.
-            } else if reason == "DeploymentPaused" {
-                put_condition(
-                    &mut status,
-                    "Progressing",
-                    "Unknown",
-                    "DeploymentResumed",
-                    "Deployment is resumed",
-                    Times::Updates,
-                );
-            } else if let Some(new) = new {
-                if old.is_none()
-                    || (old.as_ref().is_some_and(|it| {
-                        !it["message"].as_str().unwrap_or_default().contains(new)
-                    }))
-                {
-                    put_condition(
-                        &mut status,
-                        "Progressing",
-                        "True",
-                        "NewReplicaSetCreated",
-                        &format!("Created new replica set \"{new}\""),
-                        Times::Updates,
-                    );
-                } else if complete {
-                    put_condition(
-                        &mut status,
-                        "Progressing",
-                        "True",
-                        "NewReplicaSetAvailable",
-                        &format!("ReplicaSet \"{new}\" has successfully progressed."),
-                        Times::Updates,
-                    );
-                } else if progressed {
-                    put_condition(
-                        &mut status,
-                        "Progressing",
-                        "True",
-                        "ReplicaSetUpdated",
-                        &format!("ReplicaSet \"{new}\" is progressing."),
-                        Times::Updates,
-                    );
-                } else if reason != "NewReplicaSetAvailable" && reason != "ProgressDeadlineExceeded"
-                {
-                    let since = old
-                        .as_ref()
-                        .and_then(|it| time(&it["lastUpdateTime"]))
-                        .unwrap_or_else(chrono::Utc::now);
-                    let left = since + chrono::Duration::seconds(deadline) - chrono::Utc::now();
-                    match left.to_std() {
-                        Ok(left) => wait = Some(left + Duration::from_secs(1)),
-                        Err(_) => put_condition(
-                            &mut status,
-                            "Progressing",
-                            "False",
-                            "ProgressDeadlineExceeded",
-                            &format!("ReplicaSet \"{new}\" has timed out progressing."),
-                            Times::Updates,
-                        ),
-                    }
-                }
-            }
-        }
-        match new_set.and_then(|set| condition(set, "ReplicaFailure")) {
-            Some(failure) => put_condition(
-                &mut status,
-                "ReplicaFailure",
-                "True",
-                failure["reason"].as_str().unwrap_or_default(),
-                failure["message"].as_str().unwrap_or_default(),
-                Times::Updates,
-            ),
-            None => {
-                if let Some(Value::Array(all)) = status.get_mut("conditions") {
-                    all.retain(|it| it["type"] != "ReplicaFailure");
-                }
-            }
-        }
+        failure(&mut status, new_set);
         set(it, &["status"], status);
     });
     if let Some(wait) = wait {
         cx.queue.after(wait, id);
+    }
+}
+
+fn progressing(status: &mut Value, stands: &str, reason: &str, message: &str) {
+    put_condition(status, "Progressing", stands, reason, message, Times::Updates);
+}
+
+fn availability(status: &mut Value, counts: &Counts, plan: &Plan) {
+    let (stands, reason, message) = match counts.available >= plan.wanted - plan.unavailable {
+        true => ("True", "MinimumReplicasAvailable", "Deployment has minimum availability."),
+        false => (
+            "False",
+            "MinimumReplicasUnavailable",
+            "Deployment does not have minimum availability.",
+        ),
+    };
+    put_condition(status, "Available", stands, reason, message, Times::Updates);
+}
+
+/// That pods of the set of the present template are refused.
+fn failure(status: &mut Value, new: Option<&Value>) {
+    if let Some(failure) = new.and_then(|set| condition(set, "ReplicaFailure")) {
+        let said = |key: &str| failure[key].as_str().unwrap_or_default();
+        let (reason, message) = (said("reason"), said("message"));
+        put_condition(status, "ReplicaFailure", "True", reason, message, Times::Updates);
+    } else if let Some(Value::Array(all)) = status.get_mut("conditions") {
+        all.retain(|it| it["type"] != "ReplicaFailure");
+    }
+}
+
+/// How far a rollout is.
+struct Rollout<'a> {
+    counts: &'a Counts,
+    plan: &'a Plan,
+    /// The set of the present template.
+    new: Option<&'a str>,
+    /// Seconds it may take to go on.
+    deadline: i64,
+}
+
+impl Rollout<'_> {
+    /// Says so in its condition; gives when to look whether the deadline has passed.
+    fn tell(&self, status: &mut Value, before: &Value) -> Option<Duration> {
+        let old = condition(&json!({"status": before}), "Progressing").cloned();
+        let said = |key: &str| old.as_ref().and_then(|it| it[key].as_str()).unwrap_or_default();
+        if said("reason") == "DeploymentPaused" {
+            progressing(status, "Unknown", "DeploymentResumed", "Deployment is resumed");
+            return None;
+        }
+        let new = self.new?;
+        if old.is_none() || !said("message").contains(new) {
+            let message = format!("Created new replica set \"{new}\"");
+            progressing(status, "True", "NewReplicaSetCreated", &message);
+        } else if self.counts.are_complete(self.plan) {
+            let message = format!("ReplicaSet \"{new}\" has successfully progressed.");
+            progressing(status, "True", "NewReplicaSetAvailable", &message);
+        } else if self.counts.went_on_since(before) {
+            let message = format!("ReplicaSet \"{new}\" is progressing.");
+            progressing(status, "True", "ReplicaSetUpdated", &message);
+        } else if !matches!(said("reason"), "NewReplicaSetAvailable" | "ProgressDeadlineExceeded") {
+            let since = old.as_ref().and_then(|it| time(&it["lastUpdateTime"]));
+            let now = chrono::Utc::now();
+            let end = since.unwrap_or(now) + chrono::Duration::seconds(self.deadline);
+            if let Ok(left) = (end - now).to_std() {
+                return Some(left + Duration::from_secs(1));
+            }
+            let message = format!("ReplicaSet \"{new}\" has timed out progressing.");
+            progressing(status, "False", "ProgressDeadlineExceeded", &message);
+        }
+        None
     }
 }
 
