@@ -1,5 +1,7 @@
 //! Go's time layouts: `Mon Jan 2 15:04:05 MST 2006` names the parts of a time by example.
 
+use std::ops::RangeInclusive;
+
 use super::calendar::{Moment, days_from_civil, days_in, is_leap};
 use super::quoting::time_quote;
 
@@ -328,6 +330,7 @@ fn skip<'v>(value: &'v str, prefix: &str) -> Result<&'v str, &'v str> {
     Ok(value)
 }
 
+/// Takes what an element of a layout stands for; gives what is left of the text.
 fn take<'v>(
     element: Element,
     value: &'v str,
@@ -335,101 +338,34 @@ fn take<'v>(
     read: &mut Read,
 ) -> Result<&'v str, Failure> {
     let bad = || Failure::Bad;
-    let bytes = value.as_bytes();
     match element {
-        Element::Year => {
-            let (year, value) = fixed(value, 2)?;
-            read.year = if year >= 69 { year + 1900 } else { year + 2000 };
-            Ok(value)
-        }
-        Element::LongYear => {
-            let (year, value) = fixed(value, 4)?;
-            read.year = year;
-            Ok(value)
-        }
-        Element::Month | Element::LongMonth => {
-            let length = if element == Element::Month { 3 } else { usize::MAX };
-            let (at, value) = name(&MONTHS, length, value)?;
-            read.month = Some(at as i64 + 1);
-            Ok(value)
-        }
-        Element::NumMonth | Element::ZeroMonth => {
-            let (month, value) = number(value, 1 + usize::from(element == Element::ZeroMonth))?;
-            if !(1..=12).contains(&month) {
-                return Err(Failure::Range("month"));
-            }
-            read.month = Some(month);
-            Ok(value)
-        }
-        Element::Weekday => name(&DAYS, 3, value).map(|it| it.1),
-        Element::LongWeekday => name(&DAYS, usize::MAX, value).map(|it| it.1),
-        Element::Day | Element::UnderDay | Element::ZeroDay => {
-            let value = match element {
-                Element::UnderDay => value.strip_prefix(' ').unwrap_or(value),
-                _ => value,
-            };
-            let (day, value) = number(value, 1 + usize::from(element == Element::ZeroDay))?;
-            read.day = Some(day);
-            Ok(value)
-        }
-        Element::UnderYearDay | Element::ZeroYearDay => {
-            let mut value = value;
-            if element == Element::UnderYearDay {
-                for _ in 0..2 {
-                    value = value.strip_prefix(' ').unwrap_or(value);
-                }
-            }
-            let count = value.bytes().take(3).take_while(u8::is_ascii_digit).count();
-            if count == 0 || (element == Element::ZeroYearDay && count < 3) {
-                return Err(bad());
-            }
-            read.year_day = value[..count].parse().ok();
-            Ok(&value[count..])
-        }
-        Element::Hour => {
-            let (hour, value) = number(value, 1)?;
-            if hour >= 24 {
-                return Err(Failure::Range("hour"));
-            }
-            read.hour = hour;
-            Ok(value)
-        }
-        Element::Hour12 | Element::ZeroHour12 => {
-            let (hour, value) = number(value, 1 + usize::from(element == Element::ZeroHour12))?;
-            if hour > 12 {
-                return Err(Failure::Range("hour"));
-            }
-            read.hour = hour;
-            Ok(value)
-        }
-        Element::Minute | Element::ZeroMinute => {
-            let (minute, value) = number(value, 1 + usize::from(element == Element::ZeroMinute))?;
-            if minute >= 60 {
-                return Err(Failure::Range("minute"));
-            }
-            read.minute = minute;
-            Ok(value)
-        }
+        Element::Year
+        | Element::LongYear
+        | Element::Month
+        | Element::LongMonth
+        | Element::NumMonth
+        | Element::ZeroMonth
+        | Element::Weekday
+        | Element::LongWeekday
+        | Element::Day
+        | Element::UnderDay
+        | Element::ZeroDay
+        | Element::UnderYearDay
+        | Element::ZeroYearDay => take_date(element, value, read),
+        Element::Hour => two_digits(value, 1, 0..=23, "hour", &mut read.hour),
+        Element::Hour12 => two_digits(value, 1, 0..=12, "hour", &mut read.hour),
+        Element::ZeroHour12 => two_digits(value, 2, 0..=12, "hour", &mut read.hour),
+        Element::Minute => two_digits(value, 1, 0..=59, "minute", &mut read.minute),
+        Element::ZeroMinute => two_digits(value, 2, 0..=59, "minute", &mut read.minute),
         Element::Second | Element::ZeroSecond => {
-            let (second, value) = number(value, 1 + usize::from(element == Element::ZeroSecond))?;
-            if second >= 60 {
-                return Err(Failure::Range("second"));
-            }
-            read.second = second;
+            let least = 1 + usize::from(element == Element::ZeroSecond);
+            let value = two_digits(value, least, 0..=59, "second", &mut read.second)?;
             // A fraction is taken even if the layout has none.
-            let bytes = value.as_bytes();
-            let fraction = matches!(bytes.first(), Some(b'.' | b','))
-                && bytes.get(1).is_some_and(u8::is_ascii_digit);
             let own = matches!(
                 next_element(suffix).1,
                 Some((Element::FractionFixed(_) | Element::FractionTrimmed(_), _))
             );
-            if !fraction || own {
-                return Ok(value);
-            }
-            let digits = value[1..].bytes().take_while(u8::is_ascii_digit).count();
-            read.nanoseconds = fraction_of(&value[1..1 + digits]);
-            Ok(&value[1 + digits..])
+            Ok(if own { value } else { take_fraction(value, read) })
         }
         Element::UpperPm | Element::LowerPm => {
             let word = value.get(..2).ok_or_else(bad)?;
@@ -455,25 +391,95 @@ fn take<'v>(
         }
         Element::FractionFixed(count) => {
             let digits = value.get(1..1 + count).ok_or_else(bad)?;
-            if !matches!(bytes.first(), Some(b'.' | b','))
-                || !digits.bytes().all(|byte| byte.is_ascii_digit())
-            {
+            if !value.starts_with(['.', ',']) || !digits.bytes().all(|it| it.is_ascii_digit()) {
                 return Err(bad());
             }
             read.nanoseconds = fraction_of(digits);
             Ok(&value[1 + count..])
         }
-        Element::FractionTrimmed(_) => {
-            let present = matches!(bytes.first(), Some(b'.' | b','))
-                && bytes.get(1).is_some_and(u8::is_ascii_digit);
-            if !present {
-                return Ok(value);
+        Element::FractionTrimmed(_) => Ok(take_fraction(value, read)),
+    }
+}
+
+/// What is an element of a date.
+fn take_date<'v>(element: Element, value: &'v str, read: &mut Read) -> Result<&'v str, Failure> {
+    match element {
+        Element::Year => {
+            let (year, value) = fixed(value, 2)?;
+            read.year = if year >= 69 { year + 1900 } else { year + 2000 };
+            Ok(value)
+        }
+        Element::LongYear => {
+            let (year, value) = fixed(value, 4)?;
+            read.year = year;
+            Ok(value)
+        }
+        Element::Month | Element::LongMonth => {
+            let length = if element == Element::Month { 3 } else { usize::MAX };
+            let (at, value) = name(&MONTHS, length, value)?;
+            read.month = Some(at as i64 + 1);
+            Ok(value)
+        }
+        Element::NumMonth | Element::ZeroMonth => {
+            let least = 1 + usize::from(element == Element::ZeroMonth);
+            let mut month = 0;
+            let value = two_digits(value, least, 1..=12, "month", &mut month)?;
+            read.month = Some(month);
+            Ok(value)
+        }
+        Element::Weekday => name(&DAYS, 3, value).map(|it| it.1),
+        Element::LongWeekday => name(&DAYS, usize::MAX, value).map(|it| it.1),
+        Element::UnderYearDay | Element::ZeroYearDay => {
+            let mut value = value;
+            if element == Element::UnderYearDay {
+                for _ in 0..2 {
+                    value = value.strip_prefix(' ').unwrap_or(value);
+                }
             }
-            let digits = value[1..].bytes().take_while(u8::is_ascii_digit).count();
-            read.nanoseconds = fraction_of(&value[1..1 + digits]);
-            Ok(&value[1 + digits..])
+            let count = value.bytes().take(3).take_while(u8::is_ascii_digit).count();
+            if count == 0 || (element == Element::ZeroYearDay && count < 3) {
+                return Err(Failure::Bad);
+            }
+            read.year_day = value[..count].parse().ok();
+            Ok(&value[count..])
+        }
+        _ => {
+            let value = match element {
+                Element::UnderDay => value.strip_prefix(' ').unwrap_or(value),
+                _ => value,
+            };
+            let (day, value) = number(value, 1 + usize::from(element == Element::ZeroDay))?;
+            read.day = Some(day);
+            Ok(value)
         }
     }
+}
+
+/// A number of `least` to two digits that has to be within a range; what it is of, if it is not.
+fn two_digits<'v>(
+    value: &'v str,
+    least: usize,
+    range: RangeInclusive<i64>,
+    of: &'static str,
+    to: &mut i64,
+) -> Result<&'v str, Failure> {
+    let (number, value) = number(value, least)?;
+    if !range.contains(&number) {
+        return Err(Failure::Range(of));
+    }
+    *to = number;
+    Ok(value)
+}
+
+/// The fraction of a second, if there is one.
+fn take_fraction<'v>(value: &'v str, read: &mut Read) -> &'v str {
+    let Some(rest) = value.strip_prefix(['.', ',']) else { return value };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return value;
+    }
+    read.nanoseconds = fraction_of(&rest[..digits]);
+    &rest[digits..]
 }
 
 fn fraction_of(digits: &str) -> u32 {

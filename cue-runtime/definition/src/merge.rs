@@ -77,6 +77,56 @@ struct Parts<'a> {
     has_struct: bool,
 }
 
+impl Parts<'_> {
+    /// The one thing it is, if there is nothing that has to be put into braces with it.
+    fn only(&self) -> Option<Out> {
+        let plain = self.fields.is_empty() && !self.open && self.attributes.is_empty();
+        if !plain || !self.lets.is_empty() {
+            return None;
+        }
+        match (self.embedded.as_slice(), self.operands.as_slice(), self.has_struct) {
+            ([], [], true) => Some(Out::Struct(Vec::new())),
+            ([], [], false) => Some(Out::primary("_")),
+            ([only], [], _) | ([], [only], false) if !self.lets_in_operand => Some(only.clone()),
+            _ => None,
+        }
+    }
+
+    /// Its attributes and what it embeds. Attributes and lets of what is embedded as it is written stand outside of that:
+    /// the lets come besides, each with how many stand before it.
+    fn embedded_items(&mut self) -> (Vec<Item>, Vec<(usize, Item)>) {
+        let mut items: Vec<Item> = self.attributes.drain(..).map(Item::Attribute).collect();
+        let mut embedded = std::mem::take(&mut self.embedded);
+        let (mut attributes, mut lets) = (Vec::new(), Vec::new());
+        for (index, it) in embedded.iter_mut().enumerate() {
+            let Out::Struct(inner) = it else { continue };
+            let before = self.before.iter().find(|it| it.0 == index);
+            let before = before.map_or([0, 0], |it| it.1);
+            for item in std::mem::take(inner) {
+                match item {
+                    Item::Attribute(_) => attributes.push((before[0], item)),
+                    Item::Let(..) => lets.push((before[1], item)),
+                    _ => inner.push(item),
+                }
+            }
+        }
+        for (before, item) in attributes.into_iter().rev() {
+            items.insert(before.min(items.len()), item);
+        }
+        items.extend(embedded.into_iter().map(Item::Embed));
+        (items, lets)
+    }
+
+    /// Puts the fields in the order that all its literals make together.
+    fn order_fields(&mut self) {
+        let order = field_order(&self.literals);
+        let ranks = self.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
+        let ranks: Vec<usize> = ranks.collect();
+        let order = cue_sort::order(ranks.len(), &mut |one, other| ranks[one].cmp(&ranks[other]));
+        cue_sort::arrange(order, &mut |one, other| self.fields.swap_indices(one, other));
+    }
+}
+
 impl<'a> Printer<'a> {
     /// The value of a place.
     pub(crate) fn merge(&mut self, conjuncts: Vec<Conjunct<'a>>) -> Out {
@@ -117,59 +167,18 @@ impl<'a> Printer<'a> {
                 }
             }
         }
-        if !parts.values.is_empty() {
-            let values: Vec<(&Expr, &Arc<str>)> =
-                parts.values.iter().map(|(it, file)| (*it, &self.files[*file].text)).collect();
-            let value = together(&values, self.evaluate);
-            let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
-            let unshared = parts.values.iter().any(|it| is_unshared(it.0));
-            if !value.is_top() || alone || unshared {
-                parts.embedded.push(value);
-            }
-        } else if parts.top {
-            parts.embedded.push(Out::primary("_"));
-        }
+        self.add_values(&mut parts);
         // What is embedded and nothing stands beside is the struct itself.
         if let ([_], [own], [], true) =
             (&*parts.embedded, &*parts.written, &*parts.operands, parts.fields.is_empty())
         {
             frame.take_in(own);
         }
-        let plain = parts.fields.is_empty() && !parts.open && parts.attributes.is_empty();
-        if plain && parts.lets.is_empty() {
-            match (parts.embedded.as_slice(), parts.operands.as_slice(), parts.has_struct) {
-                ([], [], true) => return Out::Struct(Vec::new()),
-                ([], [], false) => return Out::primary("_"),
-                ([only], [], _) if !parts.lets_in_operand => return only.clone(),
-                ([], [only], false) if !parts.lets_in_operand => return only.clone(),
-                _ => {}
-            }
+        if let Some(only) = parts.only() {
+            return only;
         }
-        let mut items: Vec<Item> = parts.attributes.drain(..).map(Item::Attribute).collect();
-        let mut embedded = std::mem::take(&mut parts.embedded);
-        // Attributes and lets of what is embedded as it is written stand outside of it.
-        let (mut attributes, mut lets) = (Vec::new(), Vec::new());
-        for (index, it) in embedded.iter_mut().enumerate() {
-            let Out::Struct(inner) = it else { continue };
-            let before = parts.before.iter().find(|it| it.0 == index);
-            let before = before.map_or([0, 0], |it| it.1);
-            for item in std::mem::take(inner) {
-                match item {
-                    Item::Attribute(_) => attributes.push((before[0], item)),
-                    Item::Let(..) => lets.push((before[1], item)),
-                    _ => inner.push(item),
-                }
-            }
-        }
-        for (before, item) in attributes.into_iter().rev() {
-            items.insert(before.min(items.len()), item);
-        }
-        items.extend(embedded.into_iter().map(Item::Embed));
-        let order = field_order(&parts.literals);
-        let ranks = parts.fields.keys().map(|it| order.get(it).copied().unwrap_or(usize::MAX));
-        let ranks: Vec<usize> = ranks.collect();
-        let order = cue_sort::order(ranks.len(), &mut |one, other| ranks[one].cmp(&ranks[other]));
-        cue_sort::arrange(order, &mut |one, other| parts.fields.swap_indices(one, other));
+        let (mut items, lets) = parts.embedded_items();
+        parts.order_fields();
         let mut numbers = Vec::new();
         for label in parts.fields.keys() {
             let number = self.links.as_mut().map_or(0, Links::field);
@@ -178,45 +187,7 @@ impl<'a> Printer<'a> {
         }
         for ((label, merged), number) in std::mem::take(&mut parts.fields).into_iter().zip(numbers)
         {
-            let place = self.place_of(&label);
-            self.path.push(label.clone());
-            // What is there is a field, however it is declared here.
-            let known = place.as_ref().and_then(|it| self.found.presence.get(it));
-            let mark = known.copied().unwrap_or(merged.marker);
-            let alias = merged.alias.map(|it| self.fresh(&it));
-            for conjunct in merged.conjuncts.iter().filter(|_| alias.is_some()) {
-                if let Conjunct::Expr { scope, .. } = conjunct {
-                    scope.rename_let(0, alias.clone());
-                }
-            }
-            let defines = usize::from(is_definition(&label));
-            self.in_definition += defines;
-            let value = self.merge(merged.conjuncts);
-            self.in_definition -= defines;
-            let (docs, below, apart) = (merged.docs, merged.below, merged.apart);
-            let attributes = merged.attributes;
-            let documented = merged.documented;
-            self.path.pop();
-            if let (Some(links), Some(place)) = (&mut self.links, &place) {
-                // Of a value with a name of its own no name is recognized.
-                let number = if alias.is_some() { usize::MAX } else { number };
-                if self.found.presence.contains_key(place) {
-                    links.printed(place, number);
-                }
-            }
-            let label = format!("{label}{}", marker(mark));
-            items.push(Item::Field(Declared {
-                docs,
-                below,
-                apart,
-                label,
-                alias,
-                value,
-                attributes,
-                place,
-                spread: self.spread,
-                documented,
-            }));
+            items.push(self.declared(&label, merged, number));
         }
         if parts.open {
             items.push(Item::Ellipsis(None));
@@ -241,6 +212,63 @@ impl<'a> Printer<'a> {
             Ok([only]) => only,
             Err(operands) => Out::joined(&operands, "&", 2),
         }
+    }
+
+    /// Embeds what types, bounds and scalars come to together.
+    fn add_values(&self, parts: &mut Parts<'a>) {
+        if parts.values.is_empty() {
+            if parts.top {
+                parts.embedded.push(Out::primary("_"));
+            }
+            return;
+        }
+        let values: Vec<(&Expr, &Arc<str>)> =
+            parts.values.iter().map(|(it, file)| (*it, &self.files[*file].text)).collect();
+        let value = together(&values, self.evaluate);
+        let alone = parts.operands.is_empty() && parts.embedded.is_empty() && !parts.has_struct;
+        let unshared = parts.values.iter().any(|it| is_unshared(it.0));
+        if !value.is_top() || alone || unshared {
+            parts.embedded.push(value);
+        }
+    }
+
+    /// A field of the result, with what its declarations come to together.
+    fn declared(&mut self, label: &str, merged: Merged<'a>, number: usize) -> Item {
+        let place = self.place_of(label);
+        self.path.push(label.to_owned());
+        // What is there is a field, however it is declared here.
+        let known = place.as_ref().and_then(|it| self.found.presence.get(it));
+        let mark = known.copied().unwrap_or(merged.marker);
+        let alias = merged.alias.map(|it| self.fresh(&it));
+        for conjunct in merged.conjuncts.iter().filter(|_| alias.is_some()) {
+            if let Conjunct::Expr { scope, .. } = conjunct {
+                scope.rename_let(0, alias.clone());
+            }
+        }
+        let defines = usize::from(is_definition(label));
+        self.in_definition += defines;
+        let value = self.merge(merged.conjuncts);
+        self.in_definition -= defines;
+        self.path.pop();
+        if let (Some(links), Some(place)) = (&mut self.links, &place) {
+            // Of a value with a name of its own no name is recognized.
+            let number = if alias.is_some() { usize::MAX } else { number };
+            if self.found.presence.contains_key(place) {
+                links.printed(place, number);
+            }
+        }
+        Item::Field(Declared {
+            docs: merged.docs,
+            below: merged.below,
+            apart: merged.apart,
+            label: format!("{label}{}", marker(mark)),
+            alias,
+            value,
+            attributes: merged.attributes,
+            place,
+            spread: self.spread,
+            documented: merged.documented,
+        })
     }
 
     fn add(

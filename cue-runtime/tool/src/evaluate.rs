@@ -1,22 +1,21 @@
 //! eval, export, vet and def: sources and data to text, or to what is wrong.
 
-use cue_eval::builtin::{Datum, Pattern};
-use cue_eval::encode::json::{self, Html};
+use cue_eval::builtin::Pattern;
+use cue_eval::encode::json::Html;
 use cue_session::{
-    Budget, Concreteness, Diagnostic, Profile, Program, ProgramSpec, Runtime, Session, Shown,
-    Source, SyntaxStyle,
+    Budget, Diagnostic, Profile, Program, ProgramSpec, Runtime, Session, Shown, Source,
 };
 use cue_syntax::Style;
 use cue_syntax::ast::Decl;
 
-use crate::data::{self, Encoding};
+use crate::answer::titled;
+use crate::data::Encoding;
 use crate::filetype::{Reading, is_name};
 use crate::load::Load;
-use crate::output::{bytes, datum, told, with_bytes, yaml};
 use crate::place::{Context, Placement, Several};
 use crate::plan::{self, DATA, Planned, Unit};
 use crate::sound::Sound;
-use crate::{Error, experiments, format, scope};
+use crate::{Error, experiments, scope};
 
 /// Which command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,14 +169,14 @@ pub struct Outcome {
 
 /// Field that holds what `-e` asks for.
 pub(crate) const EXPRESSION: &str = "_lateen_expression";
-const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
+pub(crate) const INCOMPLETE: &str = "some instances are incomplete; use the -c flag to show errors or \
                           -c=false to allow incomplete instances";
 
 /// What the command line gets: five times a definition's work, six times its memory.
 pub const BUDGET: Budget = Budget { ticks: 100_000_000, depth: 100_000, bytes: 768 << 20 };
 
 /// Who describes what it prints instead of what that is of.
-const PRINTED: (Verb, Encoding) = (Verb::Eval, Encoding::Cue);
+pub(crate) const PRINTED: (Verb, Encoding) = (Verb::Eval, Encoding::Cue);
 
 /// Carries out a request.
 ///
@@ -283,7 +282,7 @@ impl Asked<'_> {
     }
 
     /// Whether everything must be concrete.
-    fn is_strict(&self) -> bool {
+    pub(crate) fn is_strict(&self) -> bool {
         match self.request.concrete {
             Concrete::Must => true,
             // Definitions are described, whatever stands beside them.
@@ -401,190 +400,6 @@ impl Asked<'_> {
             Err(self.renamed(runtime, error))
         })
     }
-
-    fn answer(&self, runtime: &dyn Runtime, outcome: &mut Outcome) -> Result<(), Error> {
-        let request = self.request;
-        let placement = request.placement()?;
-        let around = request.verb == Verb::Export && placement.has_labels() && !self.unit.had_data;
-        if around {
-            placement.known(runtime, &self.unit.sources)?;
-        }
-        let (mut session, path, of) = match self.open(runtime) {
-            Err(error)
-                if request.ignore && request.verb == Verb::Eval && request.out == Encoding::Cue =>
-            {
-                let text =
-                    self.with_clause(self.bottomed(runtime, error)?)?.trim_end().to_owned() + "\n";
-                self.begin(outcome);
-                outcome.output.extend(text.bytes());
-                return Ok(());
-            }
-            opened => opened?,
-        };
-        let session = &mut session;
-        let strict = self.is_strict();
-        let how = if strict { Concreteness::Required } else { Concreteness::Optional };
-        let ignores = request.ignore && request.verb == Verb::Eval;
-        if !ignores {
-            let mut wrong = self.wrong(session, &path, how)?;
-            // What is not concrete is told of where it is put.
-            if around && wrong.iter().all(|it| it.incomplete) {
-                let labels = placement.around(runtime, &Datum::Null).unwrap_or_default();
-                for it in &mut wrong {
-                    let plain = |label: &str| match label.trim_matches('"') {
-                        name if is_name(name) => name.to_owned(),
-                        _ => label.to_owned(),
-                    };
-                    let own = it.path.strip_prefix(&path).unwrap_or(&it.path);
-                    let own = own.trim_start_matches('.');
-                    let labels = labels.iter().map(|it| plain(it));
-                    let path = labels.chain(Some(own.to_owned()).filter(|it| !it.is_empty()));
-                    it.path = path.collect::<Vec<_>>().join(".");
-                }
-            }
-            // A field that nothing could be given to is no matter of what need not be concrete.
-            let waits = request.verb == Verb::Vet && !strict;
-            if waits && wrong.iter().all(|it| it.incomplete) {
-                wrong.clear();
-            }
-            if !wrong.is_empty() {
-                return Err(Error::Diagnostics(wrong));
-            }
-        }
-        let style = match request.verb {
-            Verb::Vet => {
-                if !strict
-                    && request.concrete == Concrete::Usual
-                    && session
-                        .validate(&path, Concreteness::Required)?
-                        .iter()
-                        .any(|it| it.incomplete)
-                {
-                    outcome.warning = Some(INCOMPLETE);
-                }
-                return Ok(());
-            }
-            Verb::Export => SyntaxStyle::Exported,
-            Verb::Eval => {
-                let concrete = request.concrete == Concrete::Must;
-                let apart = of == Of::Field && !self.expression.is_empty() && !self.unit.apart;
-                let file = !self.expression.is_empty();
-                // What a package hides it hides from what it is part of.
-                let plain = self.expression.is_empty() && !self.is_joined();
-                let hidden = request.shown.hidden && (plain || self.unit.package.is_none());
-                // What need not be there is not concrete.
-                let optional = request.shown.optional && !concrete;
-                let simplified = request.style == Style::Simplified;
-                SyntaxStyle::EvalWith(Shown {
-                    wrong: ignores,
-                    concrete,
-                    apart,
-                    file,
-                    hidden,
-                    optional,
-                    simplified,
-                    ..request.shown
-                })
-            }
-            Verb::Def if request.style == Style::Simplified => SyntaxStyle::Simplified,
-            Verb::Def => SyntaxStyle::Definition,
-        };
-        let mut labels = Vec::new();
-        if around {
-            let datum = datum(session, &path)?;
-            labels = placement.around(runtime, &datum)?;
-        }
-        let text = if let Some(hidden) = labels.iter().position(|it| it.starts_with('#')) {
-            // What a definition is put into is no data.
-            without_value(labels.get(..hidden).unwrap_or_default(), request)?
-        } else if request.reading.is_schema() && (request.verb, request.out) == PRINTED {
-            let printed = self.cue(session, (&path, of), style, &labels)?;
-            self.described_as_printed(runtime, &String::from_utf8_lossy(&printed))?
-        } else if request.reading == Reading::OpenApi {
-            self.document(runtime, session, &path)?
-        } else if request.reading == Reading::JsonSchema {
-            self.json_schema(runtime, session, &path)?
-        } else if request.out == Encoding::Cue {
-            self.cue(session, (&path, of), style, &labels)?
-        } else {
-            let within = names(&labels)?;
-            match request.out {
-                Encoding::Json if within.is_empty() => {
-                    let text = session.json(&path);
-                    let text = told(session, &path, text)?;
-                    (json::indented(&text, request.html()) + "\n").into_bytes()
-                }
-                // JSON has no bytes.
-                Encoding::Yaml => yaml(session, &path, &within)?.into_bytes(),
-                Encoding::Toml => {
-                    let datum = with_bytes(session, &path)?.within(&within);
-                    data::write(request.out, &datum, request.html(), &path)
-                        .map_err(|it| Error::Diagnostics(vec![*it]))?
-                }
-                _ => {
-                    let mut datum = datum(session, &path)?;
-                    if matches!(request.out, Encoding::Binary | Encoding::Text) {
-                        datum = bytes(session, &path)?.unwrap_or(datum);
-                    }
-                    datum = datum.within(&within);
-                    data::write(request.out, &datum, request.html(), &path).map_err(|it| {
-                        Error::Diagnostics(vec![self.untold((runtime, session), &path, of, *it)])
-                    })?
-                }
-            }
-        };
-        self.begin(outcome);
-        match outcome.output.is_empty() {
-            true => outcome.output = text,
-            false => outcome.output.extend(text),
-        }
-        Ok(())
-    }
-
-    /// What stands above one of several answers.
-    fn begin(&self, outcome: &mut Outcome) {
-        let request = self.request;
-        let header = request.verb == Verb::Eval && request.expressions.len() > 1;
-        if request.out == Encoding::Cue && header {
-            let title = titled(self.expression);
-            let name = title.rsplit('/').next().unwrap_or_default();
-            outcome.output.extend(format!("// {name}\n").bytes());
-        } else if !outcome.output.is_empty() {
-            outcome.output.extend(separator(request.out).as_bytes());
-        }
-    }
-}
-
-/// An expression as it stands above its value.
-fn titled(expression: &str) -> String {
-    let text = format::text("--expression", expression, Style::Plain).unwrap_or_default();
-    match text.trim() {
-        "" => expression.to_owned(),
-        text => text.to_owned(),
-    }
-}
-
-/// Labels without their quotes.
-fn names(labels: &[String]) -> Result<Vec<String>, Error> {
-    let name = |label: &String| {
-        let name = cue_eval::evaluation::split_path(label).map_err(Error::Request)?;
-        Ok(name.into_iter().next().map_or_else(|| label.clone(), |it| it.1.into_owned()))
-    };
-    labels.iter().map(name).collect()
-}
-
-/// An empty struct at a place.
-fn without_value(labels: &[String], request: &Request) -> Result<Vec<u8>, Error> {
-    if request.out == Encoding::Cue {
-        let text = labels.iter().rev().fold(String::new(), |inner, label| match inner.is_empty() {
-            true => format!("{label}: {{}}"),
-            false => format!("{label}: {inner}"),
-        });
-        return Ok((text + "\n").into_bytes());
-    }
-    let datum = Datum::Struct(Default::default()).within(&names(labels)?);
-    let written = data::write(request.out, &datum, request.html(), "");
-    written.map_err(|it| Error::Diagnostics(vec![*it]))
 }
 
 /// What is looked at.
@@ -610,16 +425,4 @@ pub(crate) fn is_within(path: &str, other: &str) -> bool {
 /// Whether what is at a path waits itself, or what it is nothing but.
 pub(crate) fn waits_itself(wrong: &Diagnostic, path: &str) -> bool {
     wrong.incomplete && !is_within(&wrong.path, path) && !is_type(&wrong.message)
-}
-
-fn separator(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::Yaml => "---\n",
-        Encoding::Cue => "// ---\n",
-        Encoding::Json
-        | Encoding::JsonLines
-        | Encoding::Toml
-        | Encoding::Text
-        | Encoding::Binary => "",
-    }
 }

@@ -40,6 +40,7 @@ mod sound; // what is told before what was asked
 mod opened; // the value that was asked for
 mod output; // a value as data
 pub mod evaluate; // eval, export, vet, def
+mod answer; // of one expression: an error, or a text
 mod as_cue; // a value as CUE
 mod failed; // imports that failed
 mod told; // what is wrong, where it stands
