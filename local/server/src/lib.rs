@@ -35,7 +35,8 @@ pub mod plane; // the verbs
 pub mod list; // lists and watches
 mod told; // the lines of watches
 mod patch; // the four patch types
-mod scale; // subresources that are not parts of the object
+mod posted; // what is posted to a part of an object
+mod scale; // how many there are to be
 mod discovery; // /api, /apis, /openapi, /version
 mod table; // Tables for kubectl
 mod protobuf; // objects in protobuf

@@ -1,13 +1,13 @@
-//! Subresources that are other kinds: Scale, Binding, Eviction, tokens.
+//! The subresource `scale`, which is a kind of its own.
 
 use serde_json::{Value, json};
 
 use local_merge::manage::Conflicts;
 
 use crate::ownership::{self, ScaleOwners};
-use crate::plane::{DeleteOptions, Deleted, Plane, Target, WriteOptions, now};
+use crate::plane::{Plane, Target, WriteOptions};
 use crate::status::{ApiError, FieldError, Result};
-use crate::{auth, go, patch};
+use crate::{go, patch};
 
 fn read<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     let mut at = object;
@@ -228,134 +228,4 @@ pub fn check_scale(target: &Target, body: &Value) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-/// POST to a subresource.
-pub fn post(
-    plane: &Plane,
-    target: &Target,
-    mut body: Value,
-    options: &mut WriteOptions,
-) -> Result<(u16, Value)> {
-    let name = &target.name;
-    let kind = match (target.resource.plural.as_str(), target.subresource.as_str()) {
-        ("pods", "binding") => Some(("v1", "Binding")),
-        ("pods", "eviction") => Some(("policy/v1", "Eviction")),
-        ("serviceaccounts", "token") => Some(("authentication.k8s.io/v1", "TokenRequest")),
-        _ => None,
-    };
-    if let Some(kind) = kind {
-        plane.ask_webhooks_of_part(target, kind, &mut body, options)?;
-    }
-    let whole = Target { subresource: String::new(), ..target.clone() };
-    match (target.resource.plural.as_str(), target.subresource.as_str()) {
-        ("pods", "binding") => {
-            let given = body["metadata"]["name"].as_str().unwrap_or_default();
-            if !given.is_empty() && given != name {
-                return Err(ApiError::bad_request(
-                    "name in URL does not match name in Binding object",
-                ));
-            }
-            let node = body["target"]["name"].as_str().unwrap_or_default().to_owned();
-            let mut wrong = Vec::new();
-            match body["target"]["kind"].as_str() {
-                None | Some("" | "Node") => {}
-                Some(kind) => wrong.push(format!(
-                    "target.kind: Unsupported value: \"{kind}\": supported values: \"Node\", \"<empty>\""
-                )),
-            }
-            if node.is_empty() {
-                wrong.push("target.name: Required value".to_owned());
-            }
-            match wrong.as_slice() {
-                [] => {}
-                [one] => return Err(ApiError::plain(one.clone())),
-                many => return Err(ApiError::plain(format!("[{}]", many.join(", ")))),
-            }
-            let annotations = body["metadata"]["annotations"].clone();
-            let uid = body["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
-            let bound = Target { subresource: "binding".to_owned(), ..target.clone() };
-            plane.modify(&bound, options, |current, _| {
-                let have = current["metadata"]["uid"].as_str().unwrap_or_default();
-                if !uid.is_empty() && uid != have {
-                    let why = format!("StorageError: invalid object, Code: 4, Key: /registry/pods/{}/{name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {have}", target.namespace);
-                    return Err(ApiError::conflict_because("", "pods", name, &why));
-                }
-                if !current["metadata"]["deletionTimestamp"].is_null() {
-                    let why = format!("pod {name} is being deleted, cannot be assigned to a host");
-                    let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
-                    error.details = Some(Box::new(json!({"name": name, "kind": "pods/binding"})));
-                    return Err(error);
-                }
-                if let Some(taken) =
-                    current["spec"]["nodeName"].as_str().filter(|taken| !taken.is_empty())
-                {
-                    let why = format!("pod {name} is already assigned to node \"{taken}\"");
-                    let mut error = ApiError::conflict_because("", "pods/binding", name, &why);
-                    error.details = Some(Box::new(json!({"name": name, "kind": "pods/binding"})));
-                    return Err(error);
-                }
-                let mut next = current.clone();
-                next["spec"]["nodeName"] = json!(node);
-                for (key, value) in annotations.as_object().into_iter().flatten() {
-                    next["metadata"]["annotations"][key] = value.clone();
-                }
-                if !next["status"].is_object() {
-                    next["status"] = json!({});
-                }
-                let condition = crate::custom::condition("PodScheduled", "True", "", "", &now());
-                let mut condition = condition;
-                if let Some(fields) = condition.as_object_mut() {
-                    fields.retain(|_, value| *value != json!(""));
-                    fields.insert("lastProbeTime".to_owned(), Value::Null);
-                }
-                crate::custom::set_condition(&mut next["status"], condition);
-                Ok(next)
-            })?;
-            Ok((
-                201,
-                json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
-            ))
-        }
-        ("pods", "eviction") => {
-            let grace = body["deleteOptions"]["gracePeriodSeconds"].as_i64();
-            let deleted = plane.remove(
-                &whole,
-                &DeleteOptions { grace, dry_run: options.dry_run, ..DeleteOptions::default() },
-            )?;
-            let _: Deleted = deleted;
-            Ok((
-                201,
-                json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
-            ))
-        }
-        ("serviceaccounts", "token") => {
-            let account = plane.get(&whole)?;
-            let seconds = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3600);
-            let ends = chrono::Utc::now() + chrono::Duration::seconds(seconds);
-            let audiences: Vec<String> = body["spec"]["audiences"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .filter_map(|one| one.as_str().map(str::to_owned))
-                .collect();
-            let audiences = if audiences.is_empty() {
-                vec!["https://kubernetes.default.svc".to_owned()]
-            } else {
-                audiences
-            };
-            let bound = body["spec"]["boundObjectRef"].clone();
-            let token = auth::issue(plane, &account, &audiences, seconds, &bound);
-            Ok((
-                201,
-                json!({
-                    "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
-                    "metadata": {"name": name, "namespace": target.namespace, "creationTimestamp": now(), "uid": account["metadata"]["uid"]},
-                    "spec": {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": bound},
-                    "status": {"token": token, "expirationTimestamp": ends.format("%Y-%m-%dT%H:%M:%SZ").to_string()},
-                }),
-            ))
-        }
-        _ => Err(ApiError::no_method()),
-    }
 }

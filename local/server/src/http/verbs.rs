@@ -15,7 +15,7 @@ use crate::patch::{self, PatchKind};
 use crate::plane::{Deleted, Encoding, Plane, Target, WriteOptions, parse};
 use crate::status::{ApiError, FieldError, Result};
 use crate::table::Answer;
-use crate::{auth, kinds, scale, table};
+use crate::{auth, kinds, posted, scale, table};
 
 pub(super) fn create(plane: &Plane, asked: &Asked, target: &Target) -> Result<Response> {
     let form = form(asked, target, Answer::Object)?;
@@ -47,7 +47,7 @@ pub(super) fn posted(
     body: Value,
     options: &mut WriteOptions,
 ) -> Result<Response> {
-    let (code, value) = scale::post(plane, target, body, options)?;
+    let (code, value) = posted::post(plane, target, body, options)?;
     let mut response = json_reply(code, &value);
     warn(&mut response, &options.warnings);
     Ok(response)
