@@ -216,41 +216,7 @@ impl Evaluator {
     ) -> Result<Datum, FaultId> {
         let at = self.program.at(expr);
         if parameter.pass == Pass::Schema {
-            if parameter.kinds == Kinds::STRUCT {
-                self.is_struct(&value, at, place, function)?;
-                let open = value
-                    .vertex()
-                    .map(|it| (it, self.demand_given(value.clone(), at, function.at)));
-                match open {
-                    Some((_, Err(Unmet::Open(id)))) => {
-                        return Err(self.open_argument(id, parameter, place, function));
-                    }
-                    Some((id, Err(Unmet::Fault(fault))))
-                        if self.is_undecided(id) || !self.heap.get(self.follow(id)).is_struct =>
-                    {
-                        return Err(fault);
-                    }
-                    _ => {}
-                }
-            }
-            return match value {
-                Value::Datum(datum) => {
-                    let id = self.datum_vertex(datum);
-                    let spot = self.spots.call(at);
-                    self.placed_at(id, spot);
-                    Ok(Datum::Live(self.handle(id)))
-                }
-                Value::Vertex(id) if self.follow(id) == self.place => {
-                    Err(self.open_argument(id, parameter, place, function))
-                }
-                Value::Vertex(id) => {
-                    // What is wrong with a schema is nothing that a value could be held against.
-                    let real = self.unify(id);
-                    let wrong = self.heap.get(real).fault.filter(|_| parameter.kinds == Kinds::ANY);
-                    wrong.map_or_else(|| Ok(Datum::Live(self.handle(id))), Err)
-                }
-                Value::Fault(fault) => Err(fault),
-            };
+            return self.schema(value, at, parameter, place, function);
         }
         let vertex = value.vertex();
         let value = match self.demand_given(value, at, function.at) {
@@ -294,25 +260,12 @@ impl Evaluator {
         }
         let id = match value {
             Concrete::Datum(datum) => {
-                let known = |text: &str| parameter.one_of.contains(&text);
-                if matches!(&datum, Datum::String(it) if !parameter.one_of.is_empty() && !known(it))
-                {
-                    let default = parameter.default.iter().map(|it| format!("*{it:?}"));
-                    let others = parameter.one_of.iter().filter(|it| parameter.default != Some(it));
-                    let all: Vec<String> =
-                        default.chain(others.map(|it| format!("{it:?}"))).collect();
-                    let message = format!(
-                        "cannot use {} as {} in argument {} to {}",
-                        datum.cue_text(),
-                        all.join(" | "),
-                        place + 1,
-                        function.value()
-                    );
-                    let value = Concrete::Datum(datum);
-                    let positions = self.origin_of(&Operand { value, vertex, at });
-                    return Err(self.misused(message, Kinds::STRING, positions));
-                }
-                return Ok(datum);
+                let Some(message) = not_known(&datum, parameter, place, function) else {
+                    return Ok(datum);
+                };
+                let value = Concrete::Datum(datum);
+                let positions = self.origin_of(&Operand { value, vertex, at });
+                return Err(self.misused(message, Kinds::STRING, positions));
             }
             Concrete::Vertex(id) => id,
         };
@@ -321,6 +274,63 @@ impl Evaluator {
         if parameter.wants.is_some_and(|it| !kinds.meets(it.0)) {
             return Ok(Datum::Live(self.handle(id)));
         }
+        self.passed(id, at, parameter, place, function)
+    }
+
+    /// An argument that values are held against.
+    fn schema(
+        &mut self,
+        value: Value,
+        at: At,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
+        if parameter.kinds == Kinds::STRUCT {
+            self.is_struct(&value, at, place, function)?;
+            let vertex = value.vertex();
+            let open = vertex.map(|it| (it, self.demand_given(value.clone(), at, function.at)));
+            match open {
+                Some((_, Err(Unmet::Open(id)))) => {
+                    return Err(self.open_argument(id, parameter, place, function));
+                }
+                Some((id, Err(Unmet::Fault(fault))))
+                    if self.is_undecided(id) || !self.heap.get(self.follow(id)).is_struct =>
+                {
+                    return Err(fault);
+                }
+                _ => {}
+            }
+        }
+        match value {
+            Value::Datum(datum) => {
+                let id = self.datum_vertex(datum);
+                let spot = self.spots.call(at);
+                self.placed_at(id, spot);
+                Ok(Datum::Live(self.handle(id)))
+            }
+            Value::Vertex(id) if self.follow(id) == self.place => {
+                Err(self.open_argument(id, parameter, place, function))
+            }
+            Value::Vertex(id) => {
+                // What is wrong with a schema is nothing that a value could be held against.
+                let real = self.unify(id);
+                let wrong = self.heap.get(real).fault.filter(|_| parameter.kinds == Kinds::ANY);
+                wrong.map_or_else(|| Ok(Datum::Live(self.handle(id))), Err)
+            }
+            Value::Fault(fault) => Err(fault),
+        }
+    }
+
+    /// A list or struct, as far as the function looks into it.
+    fn passed(
+        &mut self,
+        id: VertexId,
+        at: At,
+        parameter: &Parameter,
+        place: usize,
+        function: Called<'_>,
+    ) -> Result<Datum, FaultId> {
         // Values that a function only passes on may be open, but not wrong.
         if matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::LiveTree) {
             if let Some(fault) = self.permanent(id, 0) {
@@ -533,4 +543,27 @@ fn takes_no_struct(function: Called<'_>) -> bool {
         "net" => function.function.name != "JoinHostPort",
         package => package == "text/tabwriter",
     }
+}
+
+/// What is said of a text that is none of those a parameter takes.
+fn not_known(
+    datum: &Datum,
+    parameter: &Parameter,
+    place: usize,
+    function: Called<'_>,
+) -> Option<String> {
+    let Datum::String(text) = datum else { return None };
+    if parameter.one_of.is_empty() || parameter.one_of.contains(&&**text) {
+        return None;
+    }
+    let default = parameter.default.iter().map(|it| format!("*{it:?}"));
+    let others = parameter.one_of.iter().filter(|it| parameter.default != Some(it));
+    let all: Vec<String> = default.chain(others.map(|it| format!("{it:?}"))).collect();
+    Some(format!(
+        "cannot use {} as {} in argument {} to {}",
+        datum.cue_text(),
+        all.join(" | "),
+        place + 1,
+        function.value()
+    ))
 }

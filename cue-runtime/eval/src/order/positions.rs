@@ -9,8 +9,8 @@ use super::literals::{Literals, valid};
 use crate::components::Nodes;
 use crate::copied::Reach;
 use crate::evaluator::Evaluator;
-use crate::heap::{Conjunct, Contribution, Placed, Source, Vertex, VertexId};
-use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label};
+use crate::heap::{ArcEntry, Conjunct, Contribution, Placed, Source, Vertex, VertexId};
+use crate::program::{At, Code, DeclLabel, Declaration, ExprId, Label, Program};
 
 /// Literals by the expression that brings them in: few, as a rule, which are found as fast in a row.
 #[derive(Default)]
@@ -36,6 +36,41 @@ impl Owners {
     }
 }
 
+/// Where the literals of a vertex count, after some of the contributions.
+struct Ranking<'a> {
+    program: &'a Program,
+    reach: Reach,
+    /// The one place where all of them count.
+    here: Option<At>,
+    owners: Owners,
+    ranked: Vec<Ranked>,
+}
+
+impl Ranking<'_> {
+    /// One more contribution: it decides where its literal counts, and all that came by the same reference.
+    fn contribute(&mut self, by: &Contribution) {
+        let literal = by.placed as usize;
+        if let Some(ranked) = self.ranked.get_mut(literal) {
+            ranked.at = valid(by.at);
+            ranked.through.extend(by.outer.filter(|it| ranked.through.last() != Some(it)));
+            if self.here.is_some() {
+                ranked.at = self.here;
+                return;
+            }
+        }
+        let Some(outer) = by.outer.filter(|it| self.reach != Reach::Without(*it)) else { return };
+        let own = self.owners.of(outer);
+        if !own.contains(&literal) {
+            own.push(literal);
+        }
+        for each in own.iter() {
+            if let Some(ranked) = self.ranked.get_mut(*each) {
+                ranked.at = valid(self.program.at(outer));
+            }
+        }
+    }
+}
+
 impl Evaluator {
     /// Step A: the last contribution decides where a literal counts; through references the
     /// outermost one.
@@ -46,13 +81,43 @@ impl Evaluator {
         reach: Reach,
     ) -> Vec<Ranked> {
         let vertex = self.heap.get(id);
+        let mut ranking = self.ranking(vertex, literals, reach);
+        if self.program.lenient {
+            let arcs = vertex.arcs.iter().enumerate();
+            let all: Vec<Contribution> = arcs.flat_map(|it| literals.contributions(it)).collect();
+            let visited = self.visited(id, literals, &all);
+            visited.iter().for_each(|at| ranking.contribute(&all[*at]));
+            let outer = visited.into_iter().filter_map(|at| all[at].outer);
+            let mut ranked = ranking.ranked;
+            self.mark_embedded(vertex, &mut ranked, &outer.collect::<Vec<_>>());
+            return ranked;
+        }
+        let patterns = self.patterns_of(vertex);
+        for (node, arc) in vertex.arcs.iter().enumerate() {
+            let contributions = literals.contributions((node, arc));
+            match patterns.is_empty() {
+                true => contributions.for_each(|by| ranking.contribute(&by)),
+                false => {
+                    let all: SmallVec<[Contribution; 4]> = contributions.collect();
+                    self.contribute_with_patterns(&all, arc, &patterns, &mut ranking);
+                }
+            }
+        }
+        let mut ranked = ranking.ranked;
+        self.move_behind_labels(vertex, literals, &mut ranked);
+        self.move_behind_lets(vertex, &mut ranked);
+        ranked
+    }
+
+    /// Before any contribution.
+    fn ranking(&self, vertex: &Vertex, literals: &Literals<'_>, reach: Reach) -> Ranking<'_> {
         let rank = |(placed, at)| Ranked {
             placed,
             at: valid(at),
             explicit: false,
             through: SmallVec::new(),
         };
-        let mut ranked: Vec<Ranked> = literals.positions().enumerate().map(rank).collect();
+        let ranked = literals.positions().enumerate().map(rank).collect();
         let mut owners: Owners = Owners::default();
         for (index, placed) in vertex.placed.iter().enumerate() {
             if self.comes_apart(placed) {
@@ -65,69 +130,43 @@ impl Evaluator {
             }
         }
         let here = literals.positions().find_map(valid).filter(|_| reach == Reach::OnePlace);
-        let mut visit = |ranked: &mut [Ranked], by: &Contribution| {
-            let literal = by.placed as usize;
-            if let Some(ranked) = ranked.get_mut(literal) {
-                ranked.at = valid(by.at);
-                ranked.through.extend(by.outer.filter(|it| ranked.through.last() != Some(it)));
+        Ranking { program: &self.program, reach, here, owners, ranked }
+    }
+
+    /// What contributes to a field, and the patterns that apply to it: each once the field is there and the literal of
+    /// the pattern, too, which is behind so many contributions.
+    fn contribute_with_patterns(
+        &self,
+        all: &[Contribution],
+        arc: &ArcEntry,
+        patterns: &[(usize, ExprId, ExprId)],
+        ranking: &mut Ranking<'_>,
+    ) {
+        let conjuncts = &self.heap.get(arc.vertex).conjuncts;
+        let applied = patterns.iter().filter_map(|(literal, label, value)| {
+            let says =
+                |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == *value);
+            let said = conjuncts.iter().find(says)?;
+            let known = all.iter().take_while(|it| it.placed as usize <= *literal).count();
+            let at = self.program.at(*label);
+            let by = Contribution { placed: *literal as u32, at, outer: said.outer };
+            Some((known.max(1).min(all.len()), by))
+        });
+        let applied: SmallVec<[(usize, Contribution); 2]> = applied.collect();
+        for turn in 0..=all.len() {
+            for (_, by) in applied.iter().filter(|it| it.0 == turn) {
+                ranking.contribute(by);
             }
-            if let (Some(_), Some(ranked)) = (here, ranked.get_mut(literal)) {
-                ranked.at = here;
-                return;
-            }
-            let Some(outer) = by.outer.filter(|it| reach != Reach::Without(*it)) else { return };
-            let own = owners.of(outer);
-            if !own.contains(&literal) {
-                own.push(literal);
-            }
-            for each in own.iter() {
-                if let Some(ranked) = ranked.get_mut(*each) {
-                    ranked.at = valid(self.program.at(outer));
-                }
-            }
-        };
-        if self.program.lenient {
-            let arcs = vertex.arcs.iter().enumerate();
-            let all: Vec<Contribution> = arcs.flat_map(|it| literals.contributions(it)).collect();
-            let visited = self.visited(id, literals, &all);
-            visited.iter().for_each(|at| visit(&mut ranked, &all[*at]));
-            let outer = visited.into_iter().filter_map(|at| all[at].outer);
-            self.mark_embedded(vertex, &mut ranked, &outer.collect::<Vec<_>>());
-            return ranked;
-        }
-        let patterns = self.patterns_of(vertex);
-        for (node, arc) in vertex.arcs.iter().enumerate() {
-            let contributions = || literals.contributions((node, arc));
-            if patterns.is_empty() {
-                contributions().for_each(|by| visit(&mut ranked, &by));
-                continue;
-            }
-            // A pattern applies to a field once that is there and the literal of the pattern, too: behind so many
-            // contributions.
-            let conjuncts = &self.heap.get(arc.vertex).conjuncts;
-            let all: SmallVec<[Contribution; 4]> = contributions().collect();
-            let applied = patterns.iter().filter_map(|(literal, label, value)| {
-                let says =
-                    |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == *value);
-                let said = conjuncts.iter().find(says)?;
-                let known = all.iter().take_while(|it| it.placed as usize <= *literal).count();
-                let at = self.program.at(*label);
-                let by = Contribution { placed: *literal as u32, at, outer: said.outer };
-                Some((known.max(1).min(all.len()), by))
-            });
-            let applied: SmallVec<[(usize, Contribution); 2]> = applied.collect();
-            for turn in 0..=all.len() {
-                for (_, by) in applied.iter().filter(|it| it.0 == turn) {
-                    visit(&mut ranked, by);
-                }
-                if let Some(by) = all.get(turn) {
-                    visit(&mut ranked, by);
-                }
+            if let Some(by) = all.get(turn) {
+                ranking.contribute(by);
             }
         }
-        // Computed labels and what is embedded take their turns as they are written (O-5), while here the labels
-        // are known last: an embedded value that comes behind them decides.
-        for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
+    }
+
+    /// Computed labels and what is embedded take their turns as they are written (O-5), while here the labels
+    /// are known last: an embedded value that comes behind them decides.
+    fn move_behind_labels(&self, vertex: &Vertex, literals: &Literals<'_>, ranked: &mut [Ranked]) {
+        for (placed, ranked) in vertex.placed.iter().zip(ranked) {
             if placed.produced.is_empty() {
                 continue;
             }
@@ -157,8 +196,11 @@ impl Evaluator {
                 ranked.at = valid(self.program.at(expr));
             }
         }
-        // A `let` contributes as a field does, which is before what references bring that are embedded.
-        for (placed, ranked) in vertex.placed.iter().zip(&mut ranked) {
+    }
+
+    /// A `let` contributes as a field does, which is before what references bring that are embedded.
+    fn move_behind_lets(&self, vertex: &Vertex, ranked: &mut [Ranked]) {
+        for (placed, ranked) in vertex.placed.iter().zip(ranked) {
             let code = &self.program.structs[placed.literal as usize];
             let embeds = |at: At| {
                 let mut all = code.declarations.iter();
@@ -176,7 +218,6 @@ impl Evaluator {
                 }
             }
         }
-        ranked
     }
 
     /// Whether the fields of a literal count apart from what it embeds, as up to v0.14 those of bodies do.
