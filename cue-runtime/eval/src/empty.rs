@@ -71,15 +71,7 @@ impl Evaluator {
             self.heap.get_mut(id).fault = self.spent;
             return;
         }
-        // What is wrong without any alternative is told alone.
-        let mut disagree = Vec::new();
-        if self.heap.get(id).picks.is_empty() && self.heap.get(id).fault.is_none() {
-            self.written_conflicts(id, &mut disagree, 0);
-        }
-        if let Some(fault) = Fault::listed(disagree) {
-            self.exhausted.insert(id.number());
-            let fault = self.heap.fault(fault);
-            self.heap.get_mut(id).fault = Some(fault);
+        if self.told_alone(id) {
             return;
         }
         // Of several disjunctions the last says why, for the alternatives reached last; one that is
@@ -100,21 +92,7 @@ impl Evaluator {
             self.heap.get_mut(id).fault = Some(fault);
             return;
         }
-        let mut lists: Vec<Vec<Fault>> = Vec::new();
-        for candidate in wrong {
-            if self.refused.contains(&candidate.number()) {
-                self.refuse_fields(*candidate);
-            }
-            let mut all = self.first_failing(*candidate);
-            if all.is_empty() {
-                let own = match self.heap.get(*candidate).fault {
-                    Some(own) => vec![own],
-                    None => self.all_unknown(*candidate),
-                };
-                all.extend(own.into_iter().map(|it| self.heap.faults[it].clone()));
-            }
-            lists.push(all.into_iter().flat_map(Fault::each).collect());
-        }
+        let mut lists: Vec<Vec<Fault>> = wrong.iter().map(|it| self.failures(*it)).collect();
         let first = lists.iter().flatten().find(|it| !it.is_of_user()).cloned();
         let unknown = lists.iter().flatten().map(|it| it.kind).find(|it| it.is_incomplete());
         // Of many, those before the first that may still resolve do not count.
@@ -122,87 +100,34 @@ impl Evaluator {
         if let (true, Some(first)) = (lists.len() > 2, lists.iter().position(open)) {
             lists.drain(..first);
         }
-        let mut beside: Option<Fault> = None;
+        let mut beside = None;
         if lists.iter().flatten().any(Fault::is_of_user) {
-            let other = |it: &&Fault| !it.is_of_user() && !it.message.ends_with(EMPTY);
             beside = match words {
-                true => lists.iter().rev().find_map(|it| it.iter().find(other)).cloned(),
+                true => of_words(&mut lists),
                 false => first,
             };
-            for list in &mut lists {
-                list.retain(Fault::is_of_user);
-                // Where the others failed further in is said of all.
-                if words && beside.is_none() && list.iter().any(|it| !it.positions.is_empty()) {
-                    let positions =
-                        list.iter_mut().flat_map(|it| std::mem::take(&mut it.positions));
-                    let mut fault = Fault::spread(Kind::Permanent, String::new());
-                    fault.positions = positions.collect();
-                    beside = Some(fault);
-                }
-            }
+            lists.iter_mut().for_each(|it| it.retain(Fault::is_of_user));
         }
-        // The one thing that keeps all of them from being known is said once, and nothing of the choice; so is
-        // all of a ring.
-        if let [first, rest @ ..] = lists.as_slice() {
-            let same = |it: &Vec<Fault>| {
-                it.len() == first.len()
-                    && it.iter().zip(first).all(|(a, b)| a.message == b.message && a.at == b.at)
-            };
-            let one = first.len() == 1 && first[0].kind.is_incomplete()
-                || first.iter().all(|it| it.kind == Kind::Cycle);
-            if let (true, Some(one)) = (one && rest.iter().all(same), first.first()) {
-                let mut fault = one.clone();
-                fault.place = fault.place.or(Some(id));
-                fault.causes = first[1..].to_vec();
-                let fault = self.heap.fault(fault);
-                self.raise_id(id, fault);
-                return;
-            }
+        if let Some(mut fault) = said_once(&lists) {
+            fault.place = fault.place.or(Some(id));
+            let fault = self.heap.fault(fault);
+            self.raise_id(id, fault);
+            return;
         }
         let asked_at = self.asked_at(id);
-        let mut parts: Vec<Fault> = Vec::new();
-        let mut seen: Set<At> = Set::default();
-        let mut known: Map<(String, At), Vec<String>> = Map::default();
-        let select = wrong.len() > 2;
-        for list in &mut lists {
-            // Which fields are allowed is found out where the choice is asked for.
-            for part in list.iter_mut().filter(|it| it.message == NOT_ALLOWED) {
-                if part.at == At::default() {
-                    part.at = asked_at;
-                }
-            }
-            // Of many alternatives only one that shows another place counts; nowhere is one, too.
-            let Some(first) = list.first() else { continue };
-            let mut places = std::iter::once(&first.at).chain(&first.positions);
-            if !places.any(|it| seen.insert(*it)) && select {
-                list.clear();
+        // Which fields are allowed is found out where the choice is asked for.
+        for part in lists.iter_mut().flatten().filter(|it| it.message == NOT_ALLOWED) {
+            if part.at == At::default() {
+                part.at = asked_at;
             }
         }
-        for mut part in lists.into_iter().flatten() {
-            part.place = part.place.or(Some(id));
-            // Alternatives stand where their choice does: paths are compared.
-            let place = part.place.map_or_else(String::new, |it| self.path(it));
-            // Of choices within choices without end each is told of with the path of each in it.
-            self.ticks += (place.len() * PATH_TICKS) as u64;
-            let same = known.entry((part.message.clone(), part.at)).or_default();
-            if same.contains(&place) {
-                continue;
-            }
-            same.push(place);
-            parts.push(part);
+        if wrong.len() > 2 {
+            keep_other_places(&mut lists);
         }
-        let mut fault = if parts.len() == 1 {
-            parts.remove(0)
-        } else {
-            let message = format!("{} errors{EMPTY}", parts.len());
-            // The worst to read is what may still resolve (D-22).
-            let kinds = [Kind::Cycle, Kind::Incomplete];
-            let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
-            let kind = open.unwrap_or(Kind::Permanent);
-            let mut fault = Fault::new(kind, message, asked_at);
-            fault.place = Some(id);
-            fault.causes = parts;
-            fault
+        let mut parts = self.told_apart(lists, id);
+        let mut fault = match parts.len() {
+            1 => parts.remove(0),
+            _ => listed(parts, id, asked_at),
         };
         // Words of a user's own also say where the others failed, of what may still resolve only what takes
         // part, and count as theirs.
@@ -215,4 +140,108 @@ impl Evaluator {
         let fault = self.heap.fault(fault);
         self.raise_id(id, fault);
     }
+
+    /// Tells what is wrong without any alternative alone; whether there is such.
+    fn told_alone(&mut self, id: VertexId) -> bool {
+        let mut disagree = Vec::new();
+        if self.heap.get(id).picks.is_empty() && self.heap.get(id).fault.is_none() {
+            self.written_conflicts(id, &mut disagree, 0);
+        }
+        let Some(fault) = Fault::listed(disagree) else { return false };
+        self.exhausted.insert(id.number());
+        let fault = self.heap.fault(fault);
+        self.heap.get_mut(id).fault = Some(fault);
+        true
+    }
+
+    /// What an alternative has failed with.
+    fn failures(&mut self, candidate: VertexId) -> Vec<Fault> {
+        if self.refused.contains(&candidate.number()) {
+            self.refuse_fields(candidate);
+        }
+        let mut all = self.first_failing(candidate);
+        if all.is_empty() {
+            let own = match self.heap.get(candidate).fault {
+                Some(own) => vec![own],
+                None => self.all_unknown(candidate),
+            };
+            all.extend(own.into_iter().map(|it| self.heap.faults[it].clone()));
+        }
+        all.into_iter().flat_map(Fault::each).collect()
+    }
+
+    /// The errors of all alternatives, each once. Alternatives stand where their choice does: paths are compared.
+    fn told_apart(&mut self, lists: Vec<Vec<Fault>>, id: VertexId) -> Vec<Fault> {
+        let mut parts: Vec<Fault> = Vec::new();
+        let mut known: Map<(String, At), Vec<String>> = Map::default();
+        for mut part in lists.into_iter().flatten() {
+            part.place = part.place.or(Some(id));
+            let place = part.place.map_or_else(String::new, |it| self.path(it));
+            // Of choices within choices without end each is told of with the path of each in it.
+            self.ticks += (place.len() * PATH_TICKS) as u64;
+            let same = known.entry((part.message.clone(), part.at)).or_default();
+            if same.contains(&place) {
+                continue;
+            }
+            same.push(place);
+            parts.push(part);
+        }
+        parts
+    }
+}
+
+/// Of words that stand in a choice of several: where the others failed, or, if all of them have words, where these
+/// say it, which is then said of all.
+fn of_words(lists: &mut [Vec<Fault>]) -> Option<Fault> {
+    let other = |it: &&Fault| !it.is_of_user() && !it.message.ends_with(EMPTY);
+    let beside = lists.iter().rev().find_map(|it| it.iter().find(other)).cloned();
+    beside.or_else(|| {
+        let own = |it: &Fault| it.is_of_user() && !it.positions.is_empty();
+        let list = lists.iter_mut().find(|it| it.iter().any(own))?;
+        let words = list.iter_mut().filter(|it| it.is_of_user());
+        let mut fault = Fault::spread(Kind::Permanent, String::new());
+        fault.positions = words.flat_map(|it| std::mem::take(&mut it.positions)).collect();
+        Some(fault)
+    })
+}
+
+/// The one thing that keeps all alternatives from being known, which is said once, and nothing of the choice; so is
+/// all of a ring.
+fn said_once(lists: &[Vec<Fault>]) -> Option<Fault> {
+    let [first, rest @ ..] = lists else { return None };
+    let same = |it: &Vec<Fault>| {
+        it.len() == first.len()
+            && it.iter().zip(first).all(|(a, b)| a.message == b.message && a.at == b.at)
+    };
+    let one = first.len() == 1 && first[0].kind.is_incomplete()
+        || first.iter().all(|it| it.kind == Kind::Cycle);
+    if !one || !rest.iter().all(same) {
+        return None;
+    }
+    let (one, others) = first.split_first()?;
+    Some(Fault { causes: others.to_vec(), ..one.clone() })
+}
+
+/// Of many alternatives only those count that show another place than the ones before; nowhere is one, too.
+fn keep_other_places(lists: &mut [Vec<Fault>]) {
+    let mut seen: Set<At> = Set::default();
+    for list in lists {
+        let Some(first) = list.first() else { continue };
+        let mut places = std::iter::once(&first.at).chain(&first.positions);
+        if !places.any(|it| seen.insert(*it)) {
+            list.clear();
+        }
+    }
+}
+
+/// Several errors as one.
+fn listed(parts: Vec<Fault>, id: VertexId, at: At) -> Fault {
+    let message = format!("{} errors{EMPTY}", parts.len());
+    // The worst to read is what may still resolve (D-22).
+    let kinds = [Kind::Cycle, Kind::Incomplete];
+    let open = kinds.into_iter().find(|kind| parts.iter().any(|it| it.kind == *kind));
+    let mut fault = Fault::new(open.unwrap_or(Kind::Permanent), message, at);
+    fault.place = Some(id);
+    fault.causes = parts;
+    fault
 }

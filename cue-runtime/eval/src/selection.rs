@@ -7,6 +7,24 @@ use crate::evaluator::{Evaluator, Value};
 use crate::heap::{ARC_BYTES, ArcEntry, EnvId, FaultId, Source, State, VertexId};
 use crate::program::{At, Code, ExprId, Label, LabelKind, Presence};
 
+/// The selection of a field.
+#[derive(Clone, Copy)]
+struct Selection {
+    /// What it is selected from, evaluated.
+    id: VertexId,
+    /// The same as it was referred to.
+    asked: VertexId,
+    label: Label,
+    /// What that is written as.
+    operand: Option<ExprId>,
+    /// Where all of it stands.
+    whole: At,
+    /// It was done with before it was asked for.
+    known: bool,
+    /// It is told what was looked for in it, not what it lacks itself.
+    unseen: bool,
+}
+
 impl Evaluator {
     /// The error of a reference to a required field; what that says holds for who refers to it all the same.
     pub(crate) fn misses(&mut self, label: Label, field: VertexId, at: At) -> FaultId {
@@ -52,37 +70,14 @@ impl Evaluator {
             Some(operand) => self.unify_for(id, self.program.at(operand)),
             None => self.unify(id),
         };
-        // What is written in place is asked for nothing else: all of it is evaluated first.
-        let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
         let unseen = self.is_unseen(asked, operand);
-        // Nothing is found in a value that has failed itself, be its fields there or not (S-47).
-        let own = self.heap.get(id).fault.filter(|it| !(unseen || self.is_only_tested(id, *it)));
-        if let Some(fault) = own {
-            let failed = match self.heap.faults[fault].kind {
-                // What is in it finds what is there (cue-errors 4.1).
-                Kind::Incomplete => {
-                    (known || in_place || self.is_imported(id) && !self.is_ahead(asked))
-                        && !self.is_around(id, self.place)
-                }
-                Kind::User if in_place => true,
-                Kind::Permanent | Kind::User => {
-                    self.heap.get(id).state == State::Done
-                        && (known || !self.finds_early(id, label))
-                }
-                Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
-            };
-            if failed {
-                // What fails for good in it counts for more than what it lacks itself.
-                let below = if known { self.failed_for(asked, id) } else { None };
-                return Value::Fault(below.unwrap_or_else(|| self.with_beside(id, fault)));
-            }
+        let of = Selection { id, asked, label, operand, whole, known, unseen };
+        if let Some(fault) = self.failed_itself(of) {
+            return Value::Fault(fault);
         }
-        let id = match self.default_of(id) {
-            Some(id) => id,
-            None => {
-                let place = operand.map_or_else(|| place(self), |it| self.operand_at(it, whole));
-                return Value::Fault(self.unresolved(id, place));
-            }
+        let Some(id) = self.default_of(id) else {
+            let place = operand.map_or_else(|| place(self), |it| self.operand_at(it, whole));
+            return Value::Fault(self.unresolved(id, place));
         };
         if let Some(fault) = if known { self.failed_for(asked, id) } else { None } {
             return Value::Fault(fault);
@@ -92,15 +87,55 @@ impl Evaluator {
             return Value::Vertex(self.tried(found));
         }
         let at = place(self);
+        Value::Fault(self.not_selected(Selection { id, ..of }, arc, at))
+    }
+
+    /// The error of an operand that has failed itself: nothing is found in it, be its fields there or not (S-47).
+    fn failed_itself(&mut self, of: Selection) -> Option<FaultId> {
+        let Selection { id, asked, label, operand, known, unseen, .. } = of;
+        let fault = self.heap.get(id).fault?;
+        if unseen || self.is_only_tested(id, fault) {
+            return None;
+        }
+        // What is written in place is asked for nothing else: all of it is evaluated first.
+        let in_place = self.heap.get(id).state == State::Done && self.is_in_place(operand);
+        let failed = match self.heap.faults[fault].kind {
+            // What is in it finds what is there (cue-errors 4.1).
+            Kind::Incomplete => {
+                (known || in_place || self.is_imported(id) && !self.is_ahead(asked))
+                    && !self.is_around(id, self.place)
+            }
+            Kind::User if in_place => true,
+            Kind::Permanent | Kind::User => {
+                self.heap.get(id).state == State::Done && (known || !self.finds_early(id, label))
+            }
+            Kind::Cycle | Kind::StructuralCycle | Kind::Budget => false,
+        };
+        if !failed {
+            return None;
+        }
+        // What fails for good in it counts for more than what it lacks itself.
+        let below = if known { self.failed_for(asked, id) } else { None };
+        Some(below.unwrap_or_else(|| self.with_beside(id, fault)))
+    }
+
+    /// Why nothing is found in a value that has not failed itself; `arc` is what it has of that name.
+    fn not_selected(
+        &mut self,
+        of: Selection,
+        arc: Option<(Presence, VertexId)>,
+        at: At,
+    ) -> FaultId {
+        let Selection { id, label, operand, whole, unseen, .. } = of;
         self.early |= self.heap.get(id).state == State::Running;
         // A scalar has no fields, whatever may still come.
         let vertex = self.heap.get(id);
         let bare = !vertex.is_struct && arc.is_none();
         if let Some(datum) = self.scalar_of(vertex).filter(|_| bare).map(|it| it.0.clone()) {
-            return Value::Fault(self.no_container(&datum, operand, at));
+            return self.no_container(&datum, operand, at);
         }
         if let Some(fault) = self.pending(id, label, arc.map(|it| it.0), at) {
-            return Value::Fault(fault);
+            return fault;
         }
         // Nothing is said of it yet: a call that gives it is under way (S-26).
         let vertex = self.heap.get(id);
@@ -109,11 +144,10 @@ impl Evaluator {
             && !vertex.is_list
             && vertex.fault.is_none();
         if bare && !self.is_last(id) && self.calls(id) {
-            let message = self.undefined(label);
-            let fault = self.fail(Kind::Incomplete, message, at);
+            let fault = self.fail(Kind::Incomplete, self.undefined(label), at);
             let known = &mut self.heap.faults[fault];
             (known.closes_at, known.awaits) = (Some(id), Some((id, Some(label))));
-            return Value::Fault(fault);
+            return fault;
         }
         // What is in a value is told what is lacking for itself, not what the value lacks (cue-errors 4.1).
         let told = self.heap.get(id).fault.filter(|it| {
@@ -122,51 +156,58 @@ impl Evaluator {
             !(passed || open && self.is_around(id, self.place))
         });
         if let Some(fault) = told {
-            return Value::Fault(fault);
+            return fault;
         }
         match arc {
             Some((Presence::Optional, _)) => {
-                let message =
-                    format!("cannot reference optional field: {}", self.label_text(label));
-                return Value::Fault(self.fail(Kind::Incomplete, message, at));
+                let name = self.label_text(label);
+                let message = format!("cannot reference optional field: {name}");
+                return self.fail(Kind::Incomplete, message, at);
             }
             Some((Presence::Required, found)) => {
                 let found = self.unify(found);
-                let own = self.heap.get(found).fault;
-                return Value::Fault(match own {
+                return match self.heap.get(found).fault {
                     Some(fault) if !self.heap.faults[fault].kind.is_incomplete() => fault,
                     _ => self.misses(label, found, at),
-                });
+                };
             }
             Some((Presence::Member, _)) | None => {}
         }
         if unseen {
-            let message = self.undefined(label);
-            return Value::Fault(self.fail(Kind::Incomplete, message, at));
+            return self.fail(Kind::Incomplete, self.undefined(label), at);
         }
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
-        if settled {
-            if self.is_ahead(id) {
+        match settled {
+            true if self.is_ahead(id) => {
                 let kind = self.kind_of_absence(id);
-                let message = self.undefined(label);
-                return Value::Fault(self.fail(kind, message, at));
+                self.fail(kind, self.undefined(label), at)
             }
-            return Value::Fault(self.no_part(id, operand, at, whole));
+            true => self.no_part(id, operand, at, whole),
+            false => self.undefined_in(id, label, operand, at),
         }
+    }
+
+    /// The error of a field that a struct does not have: for good, if it never can.
+    fn undefined_in(
+        &mut self,
+        id: VertexId,
+        label: Label,
+        operand: Option<ExprId>,
+        at: At,
+    ) -> FaultId {
         let (closed, open) = self.is_closed_to(id, label, operand);
         // What has fields that it does not allow is an error itself.
         if let Some(fault) = self.not_allowed_in(id).filter(|_| closed) {
-            return Value::Fault(fault);
+            return fault;
         }
         let kind = if closed { Kind::Permanent } else { Kind::Incomplete };
-        let message = self.undefined(label);
-        let fault = self.fail(kind, message, at);
+        let fault = self.fail(kind, self.undefined(label), at);
         if let Some(on) = open {
             let fault = &mut self.heap.faults[fault];
             (fault.closes_at, fault.awaits) = (Some(on), Some((id, Some(label))));
         }
-        Value::Fault(fault)
+        fault
     }
 
     /// Whether a vertex is a struct and no choice, done with and without an error of its own.
