@@ -32,6 +32,12 @@ impl Program {
     }
 }
 
+/// What a loop goes through: a list or struct, with names for the keys or without.
+struct Range {
+    over: VertexId,
+    keyed: bool,
+}
+
 impl Evaluator {
     /// The bodies a comprehension yields, each in its environment.
     pub(crate) fn yields(
@@ -161,124 +167,142 @@ impl Evaluator {
                     false => self.clauses(rest, body, env, out),
                 }
             }
-            ClauseCode::Try(value) => {
-                let outside = std::mem::replace(&mut self.missed, false);
-                let written = *value;
-                let value = self.eval(written, env);
-                if let Value::Vertex(id) = value {
-                    let _ = self.permanent(id, 0);
-                }
-                if std::mem::replace(&mut self.missed, outside) {
-                    return Ok(());
-                }
-                let vertex = match value {
-                    Value::Vertex(id) => id,
-                    Value::Datum(datum) => self.datum_vertex(datum),
-                    Value::Fault(fault)
-                        if self.heap.faults[fault].kind.is_incomplete()
-                            && !self.is_unmet(fault) =>
-                    {
-                        return Err(fault);
-                    }
-                    // Who names it has the error.
-                    Value::Fault(fault) => self.failed_value(written, env, fault),
-                };
-                let env = self.heap.envs.enter(Some(env), EnvKind::Variables(vertex, Key::None));
-                self.clauses(rest, body, env, out)
-            }
+            ClauseCode::Try(value) => match self.attempted(*value, env)? {
+                Some(vertex) => self.with_variable(vertex, rest, body, env, out),
+                None => Ok(()),
+            },
             ClauseCode::Let(value) => {
                 let vertex = match self.eval(*value, env) {
                     Value::Vertex(id) => id,
                     Value::Datum(datum) => self.datum_vertex(datum),
                     Value::Fault(fault) => self.failed_value(*value, env, fault),
                 };
-                let kind = EnvKind::Variables(vertex, Key::None);
-                let env = self.heap.envs.enter(Some(env), kind);
-                self.clauses(rest, body, env, out)
+                self.with_variable(vertex, rest, body, env, out)
             }
             ClauseCode::For { keyed, source } => {
-                let at = self.program.at(*source);
-                let base = self.eval(*source, env);
-                if base.vertex().is_some_and(|it| self.is_unmade(it)) {
-                    let text = self.source_at(at);
-                    let message = format!("cannot range over {text} (incomplete type _)");
-                    return Err(self.fail(Kind::Incomplete, message, at));
-                }
-                let direct = base.vertex().is_some();
-                let only = base.vertex().and_then(|it| self.only_embeds(it));
-                let base =
-                    only.map_or_else(|| self.demand(base, at), |it| Ok(Concrete::Vertex(it)));
-                let id = match base {
-                    Ok(Concrete::Vertex(id)) => id,
-                    Ok(Concrete::Datum(datum)) => {
-                        let message = format!(
-                            "cannot range over {} (found {}, want list or struct)",
-                            self.source_at(at),
-                            datum.kind_name()
-                        );
-                        return Err(self.fail(Kind::Permanent, message, at));
-                    }
-                    Err(Unmet::Fault(fault)) if direct => {
-                        return Err(self.of_clause(fault, at, "for"));
-                    }
-                    Err(Unmet::Fault(fault)) if self.lacks_field(*source, env, fault) => {
-                        let text = self.source_at(at);
-                        let message = format!("cannot range over {text} (incomplete)");
-                        return Err(self.fail(Kind::Incomplete, message, at));
-                    }
-                    Err(Unmet::Fault(fault)) => return Err(fault),
-                    Err(Unmet::Open(id)) => {
-                        let (text, kinds) = (self.source_at(at), self.kinds_of(id));
-                        if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) {
-                            let message =
-                                format!("cannot range over {text} (incomplete type {kinds})");
-                            return Err(self.fail(Kind::Incomplete, message, at));
-                        }
-                        let message = format!(
-                            "cannot range over {text} (found {kinds}, want list or struct)"
-                        );
-                        return Err(self.fail(Kind::Permanent, message, at));
-                    }
-                };
-                self.range_over(id, at)?;
-                self.has_required(id, at)?;
-                let list = self.heap.get(id).is_list;
-                let arcs: Vec<(Label, VertexId)> = self
-                    .heap
-                    .get(id)
-                    .arcs
-                    .iter()
-                    .filter(|it| it.presence == Presence::Member)
-                    .filter(|it| {
-                        matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
-                    })
-                    .map(|it| (it.label, it.vertex))
-                    .collect();
-                let compares = self.program.only_compare(rest);
-                let mut spare = None;
-                for (position, (label, vertex)) in arcs.into_iter().enumerate() {
-                    let key = match (*keyed, list) {
-                        (false, _) => Key::None,
-                        (true, true) => Key::Position(position as u32),
-                        (true, false) => Key::Label(label),
-                    };
-                    let kind = EnvKind::Variables(vertex, key);
-                    let env = match spare.take() {
-                        Some(spare) => {
-                            self.heap.envs[spare].kind = kind;
-                            spare
-                        }
-                        None => self.heap.envs.enter(Some(env), kind),
-                    };
-                    let before = (self.heap.envs.len(), out.len());
-                    self.clauses(rest, body, env, out)?;
-                    // Nothing knows an environment of which nothing came: a join has millions of them.
-                    spare =
-                        (compares && before == (self.heap.envs.len(), out.len())).then_some(env);
-                }
-                Ok(())
+                let over = self.range_source(*source, env)?;
+                self.each_round(Range { over, keyed: *keyed }, rest, body, env, out)
             }
         }
+    }
+
+    /// The clauses that see a name of one value.
+    fn with_variable(
+        &mut self,
+        vertex: VertexId,
+        rest: &[ClauseCode],
+        body: ExprId,
+        env: EnvId,
+        out: &mut Vec<(ExprId, EnvId)>,
+    ) -> Result<(), FaultId> {
+        let env = self.heap.envs.enter(Some(env), EnvKind::Variables(vertex, Key::None));
+        self.clauses(rest, body, env, out)
+    }
+
+    /// What `try` gives; nothing if something that it asks for is not there.
+    fn attempted(&mut self, expr: ExprId, env: EnvId) -> Result<Option<VertexId>, FaultId> {
+        let outside = std::mem::replace(&mut self.missed, false);
+        let value = self.eval(expr, env);
+        if let Value::Vertex(id) = value {
+            let _ = self.permanent(id, 0);
+        }
+        if std::mem::replace(&mut self.missed, outside) {
+            return Ok(None);
+        }
+        Ok(Some(match value {
+            Value::Vertex(id) => id,
+            Value::Datum(datum) => self.datum_vertex(datum),
+            Value::Fault(fault)
+                if self.heap.faults[fault].kind.is_incomplete() && !self.is_unmet(fault) =>
+            {
+                return Err(fault);
+            }
+            // Who names it has the error.
+            Value::Fault(fault) => self.failed_value(expr, env, fault),
+        }))
+    }
+
+    /// The list or struct that a loop goes through.
+    fn range_source(&mut self, source: ExprId, env: EnvId) -> Result<VertexId, FaultId> {
+        let at = self.program.at(source);
+        let base = self.eval(source, env);
+        if base.vertex().is_some_and(|it| self.is_unmade(it)) {
+            let text = self.source_at(at);
+            let message = format!("cannot range over {text} (incomplete type _)");
+            return Err(self.fail(Kind::Incomplete, message, at));
+        }
+        let direct = base.vertex().is_some();
+        let only = base.vertex().and_then(|it| self.only_embeds(it));
+        let base = only.map_or_else(|| self.demand(base, at), |it| Ok(Concrete::Vertex(it)));
+        let id = match base {
+            Ok(Concrete::Vertex(id)) => id,
+            Ok(Concrete::Datum(datum)) => {
+                let (text, kind) = (self.source_at(at), datum.kind_name());
+                let message =
+                    format!("cannot range over {text} (found {kind}, want list or struct)");
+                return Err(self.fail(Kind::Permanent, message, at));
+            }
+            Err(Unmet::Fault(fault)) if direct => return Err(self.of_clause(fault, at, "for")),
+            Err(Unmet::Fault(fault)) if self.lacks_field(source, env, fault) => {
+                let text = self.source_at(at);
+                let message = format!("cannot range over {text} (incomplete)");
+                return Err(self.fail(Kind::Incomplete, message, at));
+            }
+            Err(Unmet::Fault(fault)) => return Err(fault),
+            Err(Unmet::Open(id)) => {
+                let (text, kinds) = (self.source_at(at), self.kinds_of(id));
+                if kinds.meets(Kinds::STRUCT.or(Kinds::LIST)) {
+                    let message = format!("cannot range over {text} (incomplete type {kinds})");
+                    return Err(self.fail(Kind::Incomplete, message, at));
+                }
+                let message =
+                    format!("cannot range over {text} (found {kinds}, want list or struct)");
+                return Err(self.fail(Kind::Permanent, message, at));
+            }
+        };
+        self.range_over(id, at)?;
+        self.has_required(id, at)?;
+        Ok(id)
+    }
+
+    /// The rounds of a loop.
+    fn each_round(
+        &mut self,
+        Range { over, keyed }: Range,
+        rest: &[ClauseCode],
+        body: ExprId,
+        env: EnvId,
+        out: &mut Vec<(ExprId, EnvId)>,
+    ) -> Result<(), FaultId> {
+        let vertex = self.heap.get(over);
+        let list = vertex.is_list;
+        let there = vertex.arcs.iter().filter(|it| it.presence == Presence::Member);
+        let shown = there.filter(|it| {
+            matches!(self.labels.kind(it.label), LabelKind::Regular | LabelKind::Index)
+        });
+        let arcs: Vec<(Label, VertexId)> = shown.map(|it| (it.label, it.vertex)).collect();
+        let compares = self.program.only_compare(rest);
+        let mut spare = None;
+        for (position, (label, vertex)) in arcs.into_iter().enumerate() {
+            let key = match (keyed, list) {
+                (false, _) => Key::None,
+                (true, true) => Key::Position(position as u32),
+                (true, false) => Key::Label(label),
+            };
+            let kind = EnvKind::Variables(vertex, key);
+            let env = match spare.take() {
+                Some(spare) => {
+                    self.heap.envs[spare].kind = kind;
+                    spare
+                }
+                None => self.heap.envs.enter(Some(env), kind),
+            };
+            let before = (self.heap.envs.len(), out.len());
+            self.clauses(rest, body, env, out)?;
+            // Nothing knows an environment of which nothing came: a join has millions of them.
+            spare = (compares && before == (self.heap.envs.len(), out.len())).then_some(env);
+        }
+        Ok(())
     }
 
     /// Whether a selection has failed for a field that a struct has not, and that one is not finished.

@@ -43,6 +43,31 @@ pub(crate) enum Mark {
     Plain,
 }
 
+/// What has come of the alternatives of a disjunction, each with its number where that counts.
+#[derive(Default)]
+struct Found {
+    made: Alternatives,
+    failed: Vec<(usize, VertexId)>,
+    /// They may never resolve.
+    unknown: Vec<VertexId>,
+    /// Those of both kinds.
+    wrong: Vec<(usize, VertexId)>,
+    /// No choices themselves.
+    plain: Vec<VertexId>,
+    /// One is a choice with a default.
+    nested: bool,
+    /// More would hold, perhaps.
+    untried: bool,
+    outcomes: Vec<(Weight, Outcome)>,
+}
+
+impl Found {
+    /// How many hold for certain.
+    fn holding(&self) -> usize {
+        self.made.choice.all.len().saturating_sub(self.unknown.len())
+    }
+}
+
 impl Evaluator {
     pub(crate) fn pick(&self, id: VertexId, expr: ExprId) -> Option<usize> {
         let picks = self.heap.picks(id);
@@ -179,65 +204,49 @@ impl Evaluator {
             return None;
         }
         let marked = disjunction.marks.contains(&true);
-        let mut made = Alternatives::default();
-        let mut failed: Vec<(usize, VertexId)> = Vec::new();
-        let mut unknown: Vec<VertexId> = Vec::new();
-        let mut wrong: Vec<(usize, VertexId)> = Vec::new();
-        let mut plain: Vec<VertexId> = Vec::new();
-        let mut nested = false;
-        let mut outcomes: Vec<(Weight, Outcome)> = Vec::new();
+        let mut found = Found::default();
         // What contradicts as it is written has only to tell why, if nothing else holds.
         let one_tells = self.one_tells(id);
         let ruled_out = self.ruled_out(id, disjunctions);
         let out = |pick: usize| ruled_out.get(pick).copied().unwrap_or(false);
         let two_will_do = self.two_will_do(id, disjunctions);
-        let mut untried = false;
         let picks = 0..disjunction.marks.len();
         let order = picks.clone().filter(|it| !out(*it)).chain(picks.filter(|it| out(*it)));
         let mut order = order.peekable();
         while let Some(pick) = order.next() {
-            if out(pick) && (one_tells || made.choice.all.len() > unknown.len()) {
+            if out(pick) && (one_tells || found.holding() > 0) {
                 break;
             }
-            if two_will_do && made.choice.all.len() > unknown.len() + 1 {
-                untried = true;
+            if two_will_do && found.holding() > 1 {
+                found.untried = true;
                 break;
             }
-            let mark = &disjunction.marks[pick];
+            let mark = disjunction.marks[pick];
             if let Err(fault) = self.tick() {
                 self.heap.get_mut(id).fault = Some(fault);
                 return None;
             }
-            let weight = match (marked, *mark) {
+            let weight = match (marked, mark) {
                 (false, _) => Weight::Maybe,
                 (true, true) => Weight::Is,
                 (true, false) => Weight::Not,
             };
-            let picks = self.taken_with((disjunction.expr, pick as u32));
-            let undecided = !made.choice.all.is_empty();
+            let undecided = !found.made.choice.all.is_empty();
             self.undecided.extend(undecided.then_some(disjunction.expr));
-            self.ways.begin();
-            let combination = self.combination(id, picks[0], disjunctions.len());
-            let around = self.ways.after;
-            self.ways.after |= order.peek().is_some();
-            let tried = match self.reached(combination.as_ref()) {
-                Some(known) => known,
-                None => self.try_with(id, &picks),
-            };
+            let after = self.ways.after | order.peek().is_some();
+            let around = std::mem::replace(&mut self.ways.after, after);
+            let Tried { candidate, fails, open } = self.try_pick(id, disjunctions, pick);
             self.ways.after = around;
-            self.note_reached(combination, tried);
-            let Tried { candidate, fails, open } = tried;
             if undecided {
                 self.undecided.pop();
             }
-            let mut stands: SmallVec<[(VertexId, VertexId); 4]> = SmallVec::new();
             if fails || open {
-                wrong.push((pick, candidate));
+                found.wrong.push((pick, candidate));
             }
             if fails {
-                failed.push((pick, candidate));
+                found.failed.push((pick, candidate));
                 let said = self.failure(candidate);
-                outcomes.push((weight, self.ways.failed(said)));
+                found.outcomes.push((weight, self.ways.failed(said)));
                 continue;
             }
             if let (Some(on), Some(fault)) = (self.running(candidate), self.put_off(candidate)) {
@@ -245,34 +254,64 @@ impl Evaluator {
                     return Some((fault, on));
                 }
             }
-            let default = *mark || !marked;
-            if open {
-                unknown.push(candidate);
-            }
-            match self.heap.get(candidate).choice.clone() {
-                Some(inner) => {
-                    untried |= !inner.untried.is_empty();
-                    nested |= !inner.defaults.is_empty();
-                    for each in &inner.all {
-                        let own = inner.defaults.is_empty() || inner.defaults.contains(each);
-                        let mark = if default && own { Mark::Default } else { Mark::Plain };
-                        stands.push((*each, self.add_alternative(&mut made, *each, mark)));
-                    }
-                }
-                None => {
-                    // Of one that is nested, and not of another one here, no mark is left (D-4).
-                    let demoted = disjunctions.len() > 1 && self.heap.get(candidate).demoted;
-                    let mark = if default && !demoted { Mark::Default } else { Mark::Plain };
-                    stands.push((candidate, self.add_alternative(&mut made, candidate, mark)));
-                    plain.push(candidate);
-                }
-            }
+            found.unknown.extend(open.then_some(candidate));
+            let mark = if mark || !marked { Mark::Default } else { Mark::Plain };
+            let stands = self.add_held(&mut found, candidate, mark, disjunctions.len());
             let choice = self.heap.get(candidate).choice.as_deref();
-            outcomes.push((weight, self.ways.held(candidate, choice, &stands)));
+            found.outcomes.push((weight, self.ways.held(candidate, choice, &stands)));
         }
-        let [failed, wrong] = [failed, wrong].map(in_order);
+        self.settle_choice(id, disjunctions, found);
+        None
+    }
+
+    /// Tries one alternative of the first of the disjunctions, unless it is known what comes of it.
+    fn try_pick(&mut self, id: VertexId, disjunctions: &[Disjunction], pick: usize) -> Tried {
+        let expr = disjunctions[0].expr;
+        let picks = self.taken_with((expr, pick as u32));
+        self.ways.begin();
+        let combination = self.combination(id, picks[0], disjunctions.len());
+        let tried = match self.reached(combination.as_ref()) {
+            Some(known) => known,
+            None => self.try_with(id, &picks),
+        };
+        self.note_reached(combination, tried);
+        tried
+    }
+
+    /// Adds an alternative that holds, or, if it is a choice itself, those of that; each with where it is among all.
+    fn add_held(
+        &mut self,
+        found: &mut Found,
+        candidate: VertexId,
+        mark: Mark,
+        disjunctions: usize,
+    ) -> SmallVec<[(VertexId, VertexId); 4]> {
+        let vertex = self.heap.get(candidate);
+        let Some(inner) = vertex.choice.clone() else {
+            // Of one that is nested, and not of another one here, no mark is left (D-4).
+            let demoted = disjunctions > 1 && vertex.demoted;
+            let mark = if demoted { Mark::Plain } else { mark };
+            found.plain.push(candidate);
+            let added = self.add_alternative(&mut found.made, candidate, mark);
+            return SmallVec::from_elem((candidate, added), 1);
+        };
+        found.untried |= !inner.untried.is_empty();
+        found.nested |= !inner.defaults.is_empty();
+        let each = inner.all.iter().map(|each| {
+            let own = inner.defaults.is_empty() || inner.defaults.contains(each);
+            let mark = if own { mark } else { Mark::Plain };
+            (*each, self.add_alternative(&mut found.made, *each, mark))
+        });
+        each.collect()
+    }
+
+    /// Makes the value what its alternatives have come to: an error, one of them, or a choice.
+    fn settle_choice(&mut self, id: VertexId, disjunctions: &[Disjunction], found: Found) {
+        let Found { made, unknown, plain, nested, untried, outcomes, .. } = found;
+        let [failed, wrong] = [found.failed, found.wrong].map(in_order);
         let mut choice = made.choice;
         // Beside marks of nested alternatives what has none is no default (D-3).
+        let marked = disjunctions.first().is_some_and(|it| it.marks.contains(&true));
         if nested && !marked && disjunctions.len() == 1 {
             choice.defaults.retain(|it| !plain.contains(it));
         }
@@ -284,7 +323,7 @@ impl Evaluator {
             let value = self.so_far(id);
             self.ways.settle(disjunctions, value, outcomes, &[]);
             self.no_alternative(id, disjunctions, &failed, &wrong);
-            return None;
+            return;
         }
         let value = self.so_far(id);
         self.ways.settle(disjunctions, value, outcomes, &choice.all);
@@ -316,7 +355,6 @@ impl Evaluator {
                 self.heap.get_mut(id).choice = Some(Box::new(choice));
             }
         }
-        None
     }
 
     /// The conjunct that is a choice, if that is all there is and all of it is scalars and types: none of them

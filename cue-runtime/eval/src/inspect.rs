@@ -8,8 +8,9 @@ use std::sync::Arc;
 use crate::builtin::{Datum, Kinds};
 use crate::error::{Fault, Kind};
 use crate::evaluation::{Concreteness, Diagnostic, Evaluation};
+use crate::evaluator::Evaluator;
 use crate::export::Style;
-use crate::heap::VertexId;
+use crate::heap::{FaultId, VertexId};
 use crate::printed::Show;
 use crate::program::{LabelKind, Presence};
 use crate::report;
@@ -86,29 +87,42 @@ impl Node {
     }
 }
 
-impl Evaluation {
-    /// Everything about a node.
-    pub fn inspect(&mut self, id: VertexId) -> Node {
-        let it = self.writer();
-        let real = it.unify(id);
+impl Evaluator {
+    /// A node of which only is known what is in it.
+    fn with_members(&mut self, id: VertexId) -> Node {
         let mut node = Node::open(Kinds::BOTTOM);
-        let shown = it.default_of(real).unwrap_or(real);
-        let arcs = it.ordered(shown);
-        if it.heap.get(shown).is_list {
-            node.length = Some(it.elements(shown).len());
-            node.open_list = it.heap.get(shown).closed_length().is_none();
+        let arcs = self.ordered(id);
+        if self.heap.get(id).is_list {
+            node.length = Some(self.elements(id).len());
+            node.open_list = self.heap.get(id).closed_length().is_none();
         }
         for arc in arcs {
-            let kind = it.labels.kind(arc.label);
-            let mut text = it.label_text(arc.label);
+            let kind = self.labels.kind(arc.label);
+            let mut text = self.label_text(arc.label);
             text.push_str(match arc.presence {
                 Presence::Optional => "?",
                 Presence::Required => "!",
                 Presence::Member => "",
             });
-            node.packages.push(it.labels.package(arc.label).cloned().unwrap_or_default());
+            node.packages.push(self.labels.package(arc.label).cloned().unwrap_or_default());
             node.members.push((text, kind, arc.presence, arc.vertex));
         }
+        node
+    }
+
+    /// A value as CUE over several lines.
+    fn spread(&mut self, id: VertexId) -> String {
+        self.shown(id, Show::new(Style::Definition, Show::SPREAD)).trim().to_owned()
+    }
+}
+
+impl Evaluation {
+    /// Everything about a node.
+    pub fn inspect(&mut self, id: VertexId) -> Node {
+        let it = self.writer();
+        let real = it.unify(id);
+        let shown = it.default_of(real).unwrap_or(real);
+        let mut node = it.with_members(shown);
         node.closed = it.counts_as_closed(shown) || it.shares_in_closed(id);
         let fault = it.heap.fault_of(id, real);
         // The error of what is shared is told there (S-72).
@@ -116,71 +130,20 @@ impl Evaluation {
         if open && it.shares(id).is_some() {
             (node.length, node.open_list, node.closed) = (None, false, false);
             node.members.clear();
-            let show = Show::new(Style::Definition, Show::SPREAD);
-            node.syntax = Some(it.shown(id, show).trim().to_owned());
+            node.syntax = Some(it.spread(id));
             return node;
         }
         let goes_on = open && fault.is_some_and(|at| it.goes_on(real, at));
         let within = if fault.is_none() || goes_on { self.permanent_within(real) } else { None };
-        let it = &mut self.evaluator;
         let below = goes_on && within.is_some();
         if let Some(fault) = fault.filter(|_| !below) {
-            node.class = Class::Error(it.heap.faults[fault].kind);
-            (node.length, node.open_list) = (None, false);
-            let fault = it.placed(fault, id);
-            if it.gives_nothing(&it.heap.faults[fault], real) {
-                node.members.clear();
-                node.packages.clear();
-            }
-            let beside = it.fails_beside(real, fault);
-            node.errors = self.diagnostic(fault);
-            node.literal = node.errors.iter().all(|it| it.message.ends_with(LITERAL));
-            if !beside.is_empty() {
-                for fault in beside {
-                    let fault = self.evaluator.heap.fault(fault);
-                    node.errors.extend(self.diagnostic(fault));
-                }
-                cue_sort::by(&mut node.errors, report::order);
-            }
-            node.errors.dedup_by(|it, other| {
-                it.message == other.message && report::order(it, other).is_eq()
-            });
-            let repeated = self.evaluator.is_of_each(fault, real);
-            if let ([only], true) = (node.errors.as_mut_slice(), repeated) {
-                only.message.truncate(report::outer(&only.message));
-            }
+            self.tell_own(&mut node, fault, id, real);
             return node;
         }
-        if let Some(fault) = within {
-            if it.heap.get(real).choice.is_none() {
-                node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
-                (node.length, node.open_list) = (None, false);
-                // Who refers to what has no end has none either.
-                if fault.kind == Kind::StructuralCycle && it.refers_to_endless(id, &fault) {
-                    match it.visit(id) {
-                        Some(Visit::First) => {
-                            let open = self.validated(real, Concreteness::Required);
-                            let open = open.iter().any(|it| it.kind == Kind::Incomplete);
-                            node.class = if open { Class::Open } else { Class::Concrete };
-                        }
-                        Some(Visit::Later) => {
-                            node.members.clear();
-                            node.child_error = true;
-                        }
-                        Some(Visit::Within) | None => {
-                            let fault = it.heap.fault(fault);
-                            node.errors = self.diagnostic(fault);
-                        }
-                    }
-                    return node;
-                }
-                let mut all = Vec::new();
-                it.permanent_all(real, &mut all, 0);
-                let mut words = all.iter().filter(|it| it.kind == Kind::User);
-                node.literal = words.all(|it| it.message.ends_with(LITERAL));
-                node.child_error = true;
-                return node;
-            }
+        let it = &mut self.evaluator;
+        if let Some(fault) = within.filter(|_| it.heap.get(real).choice.is_none()) {
+            self.tell_within(&mut node, fault, id, real);
+            return node;
         }
         node.kinds = it.kinds_of(real);
         if it.heap.get(real).choice.is_some() {
@@ -193,25 +156,16 @@ impl Evaluation {
             } else {
                 node.default = self.several_defaults(real).map(Box::new);
             }
-            node.syntax = Some(
-                self.evaluator
-                    .shown(real, Show::new(Style::Definition, Show::SPREAD))
-                    .trim()
-                    .to_owned(),
-            );
+            node.syntax = Some(self.evaluator.spread(real));
             return node;
         }
-        let function = match it.scalar_at(real) {
-            Some((Datum::Function(name), _)) => Some(name.text()),
-            _ => None,
-        };
-        if function.is_some() {
-            (node.kinds, node.syntax) = (Kinds::BOTTOM, function);
+        let scalar = it.scalar_at(real).map(|it| it.0.clone());
+        if let Some(Datum::Function(name)) = &scalar {
+            (node.kinds, node.syntax) = (Kinds::BOTTOM, Some(name.text()));
             return node;
         }
-        if let Some((datum, _)) = it.scalar_at(real) {
-            node.class = Class::Concrete;
-            node.value = Some(datum.clone());
+        if scalar.is_some() {
+            (node.class, node.value) = (Class::Concrete, scalar);
             return node;
         }
         if it.heap.get(real).is_struct || it.heap.get(real).is_list {
@@ -221,13 +175,67 @@ impl Evaluation {
         }
         // What may still be anything is no closed struct.
         node.closed &= node.kinds == Kinds::STRUCT;
-        node.syntax = Some(
-            self.evaluator
-                .shown(real, Show::new(Style::Definition, Show::SPREAD))
-                .trim()
-                .to_owned(),
-        );
+        node.syntax = Some(it.spread(real));
         node
+    }
+
+    /// The error of a value itself.
+    fn tell_own(&mut self, node: &mut Node, fault: FaultId, id: VertexId, real: VertexId) {
+        let it = &mut self.evaluator;
+        node.class = Class::Error(it.heap.faults[fault].kind);
+        (node.length, node.open_list) = (None, false);
+        let fault = it.placed(fault, id);
+        if it.gives_nothing(&it.heap.faults[fault], real) {
+            node.members.clear();
+            node.packages.clear();
+        }
+        let beside = it.fails_beside(real, fault);
+        node.errors = self.diagnostic(fault);
+        node.literal = node.errors.iter().all(|it| it.message.ends_with(LITERAL));
+        if !beside.is_empty() {
+            for fault in beside {
+                let fault = self.evaluator.heap.fault(fault);
+                node.errors.extend(self.diagnostic(fault));
+            }
+            cue_sort::by(&mut node.errors, report::order);
+        }
+        node.errors
+            .dedup_by(|it, other| it.message == other.message && report::order(it, other).is_eq());
+        let repeated = self.evaluator.is_of_each(fault, real);
+        if let ([only], true) = (node.errors.as_mut_slice(), repeated) {
+            only.message.truncate(report::outer(&only.message));
+        }
+    }
+
+    /// That something in a value has failed.
+    fn tell_within(&mut self, node: &mut Node, fault: Fault, id: VertexId, real: VertexId) {
+        let it = &mut self.evaluator;
+        node.class = Class::Error(it.worst(real).unwrap_or(fault.kind));
+        (node.length, node.open_list) = (None, false);
+        // Who refers to what has no end has none either.
+        if fault.kind == Kind::StructuralCycle && it.refers_to_endless(id, &fault) {
+            match it.visit(id) {
+                Some(Visit::First) => {
+                    let open = self.validated(real, Concreteness::Required);
+                    let open = open.iter().any(|it| it.kind == Kind::Incomplete);
+                    node.class = if open { Class::Open } else { Class::Concrete };
+                }
+                Some(Visit::Later) => {
+                    node.members.clear();
+                    node.child_error = true;
+                }
+                Some(Visit::Within) | None => {
+                    let fault = it.heap.fault(fault);
+                    node.errors = self.diagnostic(fault);
+                }
+            }
+            return;
+        }
+        let mut all = Vec::new();
+        it.permanent_all(real, &mut all, 0);
+        let mut words = all.iter().filter(|it| it.kind == Kind::User);
+        node.literal = words.all(|it| it.message.ends_with(LITERAL));
+        node.child_error = true;
     }
 
     /// The first error for good at or below a value, with all of it evaluated.
