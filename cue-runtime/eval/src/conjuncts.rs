@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use cue_syntax::ast::Compare;
 
-use crate::builtin::Kinds;
+use crate::builtin::{Datum, Kinds};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{
     By, Came, Conjunct, Cycle, Disjunction, EnvId, EnvKind, FaultId, Key, Scalar, ScalarId, Source,
@@ -133,16 +133,7 @@ impl Evaluator {
                 }
             }
             Code::Aliased(inner) => {
-                let known = work.aliased.iter().find(|it| (it.0, it.1) == (inner, env));
-                let env = match known {
-                    Some(known) => known.2,
-                    None => {
-                        let new =
-                            self.heap.envs.enter(Some(env), EnvKind::Variables(id, Key::None));
-                        work.aliased.push((inner, env, new));
-                        new
-                    }
-                };
+                let env = self.env_of_aliases(id, inner, env, work);
                 work.conjuncts
                     .push(Conjunct { source: Source::Expr(inner, env).into(), ..conjunct });
             }
@@ -177,16 +168,7 @@ impl Evaluator {
                 work.disjoin(Disjunction { expr, marks, sources, elements }, &self.program);
             }
             Code::Bound(compare, operand) => match self.limit(compare, operand, env, at) {
-                Ok(datum) => {
-                    if matches!(compare, Compare::Equal | Compare::NotEqual) {
-                        self.note_open_shapes(id, &conjunct.groups);
-                    }
-                    let kinds = self.program.bound_kinds(compare, &datum);
-                    let tests = &mut self.heap.get_mut(id).tests;
-                    let by = By::Test(tests.len() as u32);
-                    tests.push((Test::Bound(compare, datum), at));
-                    self.restrict(id, kinds, by, at, conjunct.via);
-                }
+                Ok(datum) => self.take_bound(id, compare, datum, at, &conjunct),
                 Err(fault) => self.hold(id, fault, &conjunct, work),
             },
             Code::Call(Callee::Plain(Plain::Close), arguments) => {
@@ -197,18 +179,7 @@ impl Evaluator {
             }
             Code::Call(Callee::Plain(Plain::And), arguments) => {
                 match self.elements_of(&arguments, env, ("and", 1, at)) {
-                    Ok(elements) => {
-                        if elements.is_empty() {
-                            self.note_top(id, &conjunct.groups);
-                            self.allow_all(id, conjunct.via);
-                        }
-                        for element in elements.into_iter().rev() {
-                            work.conjuncts.push(Conjunct {
-                                source: Source::Vertex(element).into(),
-                                ..conjunct.clone()
-                            });
-                        }
-                    }
+                    Ok(elements) => self.take_all(id, elements, &conjunct, work),
                     Err(fault) => self.hold(id, fault, &conjunct, work),
                 }
             }
@@ -237,6 +208,59 @@ impl Evaluator {
                 self.take_validator(id, (expr, env), callee, &arguments, conjunct.via);
             }
             _ => self.take_evaluated(id, (expr, env), at, conjunct, work),
+        }
+    }
+
+    /// The environment in which a value has names: one, however often the same expression comes.
+    fn env_of_aliases(
+        &mut self,
+        id: VertexId,
+        inner: ExprId,
+        outside: EnvId,
+        work: &mut Work,
+    ) -> EnvId {
+        if let Some(known) = work.aliased.iter().find(|it| (it.0, it.1) == (inner, outside)) {
+            return known.2;
+        }
+        let new = self.heap.envs.enter(Some(outside), EnvKind::Variables(id, Key::None));
+        work.aliased.push((inner, outside, new));
+        new
+    }
+
+    /// `< x`, `!= x`, … with what `x` is.
+    fn take_bound(
+        &mut self,
+        id: VertexId,
+        compare: Compare,
+        limit: Datum,
+        at: At,
+        conjunct: &Conjunct,
+    ) {
+        if matches!(compare, Compare::Equal | Compare::NotEqual) {
+            self.note_open_shapes(id, &conjunct.groups);
+        }
+        let kinds = self.program.bound_kinds(compare, &limit);
+        let tests = &mut self.heap.get_mut(id).tests;
+        let by = By::Test(tests.len() as u32);
+        tests.push((Test::Bound(compare, limit), at));
+        self.restrict(id, kinds, by, at, conjunct.via);
+    }
+
+    /// `and([…])`: all of them must hold.
+    fn take_all(
+        &mut self,
+        id: VertexId,
+        elements: Vec<VertexId>,
+        conjunct: &Conjunct,
+        work: &mut Work,
+    ) {
+        if elements.is_empty() {
+            self.note_top(id, &conjunct.groups);
+            self.allow_all(id, conjunct.via);
+        }
+        for element in elements.into_iter().rev() {
+            let source = Source::Vertex(element).into();
+            work.conjuncts.push(Conjunct { source, ..conjunct.clone() });
         }
     }
 
