@@ -249,27 +249,15 @@ impl Evaluator {
     /// Asks once more what was found early, now that nothing is being evaluated.
     pub(crate) fn recheck(&mut self) {
         let made = self.heap.made();
-        while let Some(Answer { vertex, laps, found }) = self.answers.pop() {
+        while let Some(answer) = self.answers.pop() {
+            let vertex = answer.vertex;
             // What only this question has brought about asks it again, and so on.
-            if vertex.number() > made && !self.is_in_tree(vertex) {
+            if vertex.number() > made && !self.is_in_tree(vertex) || !self.is_as_it_was(&answer) {
                 continue;
             }
-            let known = self.heap.get(vertex);
-            if known.laps != laps || known.state != State::Done || known.forward.is_some() {
-                continue;
-            }
-            match found {
+            match answer.found {
                 Found::Absent(operand, env) => {
-                    if let Ok(false) = self.is_absent(operand, env) {
-                        let at = self.program.at(operand);
-                        let message = format!(
-                            "circular dependency in evaluation of conditionals: {} changed after evaluation",
-                            self.source_at(at)
-                        );
-                        let mut fault = Fault::new(Kind::Cycle, message, at);
-                        fault.place = Some(vertex);
-                        self.raise(vertex, fault);
-                    }
+                    self.refuse_what_came(vertex, operand, env);
                 }
                 Found::Default(choice, datum, fault) => {
                     let now = self.default_of(choice);
@@ -280,5 +268,50 @@ impl Evaluator {
                 }
             }
         }
+    }
+
+    /// The same of what an alternative found, once it has been tried: by what it brings itself it is none (S-46).
+    pub(crate) fn recheck_tried(&mut self, candidate: VertexId, from: usize) {
+        if self.answers.len() <= from {
+            return;
+        }
+        for answer in self.answers.split_off(from) {
+            let vertex = answer.vertex;
+            let within = vertex == candidate || self.is_ancestor(candidate, vertex);
+            let mut refused = false;
+            if let (Found::Absent(operand, env), true) = (&answer.found, within) {
+                if self.is_as_it_was(&answer) {
+                    let (operand, env) = (*operand, *env);
+                    let outside = std::mem::replace(&mut self.place, vertex);
+                    refused = self.refuse_what_came(vertex, operand, env);
+                    self.place = outside;
+                }
+            }
+            if !refused {
+                self.answers.push(answer);
+            }
+        }
+    }
+
+    /// Whether who asked has not been evaluated again since.
+    fn is_as_it_was(&self, answer: &Answer) -> bool {
+        let known = self.heap.get(answer.vertex);
+        known.laps == answer.laps && known.state == State::Done && known.forward.is_none()
+    }
+
+    /// The error of who found something absent that is there now. Whether it is.
+    fn refuse_what_came(&mut self, vertex: VertexId, operand: ExprId, env: EnvId) -> bool {
+        if !matches!(self.is_absent(operand, env), Ok(false)) {
+            return false;
+        }
+        let at = self.program.at(operand);
+        let message = format!(
+            "circular dependency in evaluation of conditionals: {} changed after evaluation",
+            self.source_at(at)
+        );
+        let mut fault = Fault::new(Kind::Cycle, message, at);
+        fault.place = Some(vertex);
+        self.raise(vertex, fault);
+        true
     }
 }

@@ -42,7 +42,7 @@ impl Evaluator {
         };
         let told: Vec<&(Test, At)> = vertex.tests.iter().filter(needed).collect();
         if let ([(Test::Range(name), _)], false) = (told.as_slice(), self.program.lenient) {
-            if *name != "rune" && (!whole || float_range(name).is_none()) {
+            if *name != "rune" && is_told_by_name(name, kinds) {
                 return (*name).to_owned();
             }
         }
@@ -70,7 +70,7 @@ impl Evaluator {
                     rest.push((spot, text));
                 }
                 Test::Range(name @ ("float32" | "float64"))
-                    if apart || whole && !self.program.lenient =>
+                    if apart || kinds != Kinds::NUMBER && !self.program.lenient =>
                 {
                     let Some(both) = float_range(name) else { return self.as_written(id) };
                     enclose(&mut low, &mut high, both);
@@ -97,8 +97,7 @@ impl Evaluator {
         let named = |it: &(Test, _)| match it.0 {
             Test::Range("rune") => false,
             Test::Range("uint") => !self.program.lenient,
-            Test::Range("float32" | "float64") => !whole,
-            Test::Range(_) => true,
+            Test::Range(name) => is_told_by_name(name, kinds),
             _ => self.program.lenient,
         };
         if vertex.tests.len() == 1 && vertex.tests.iter().all(named) {
@@ -165,7 +164,9 @@ impl Evaluator {
         match (kinds == Kinds::INT, self.program.lenient) {
             (true, false) => WHOLE.iter().chain(&["uint"]).find(same).copied(),
             (true, true) => WHOLE.iter().find(same).copied(),
-            (false, false) => FLOATS.iter().find(same).copied(),
+            (false, false) => {
+                FLOATS.iter().filter(|it| is_told_by_name(it, kinds)).find(same).copied()
+            }
             (false, true) => None,
         }
     }
@@ -223,7 +224,9 @@ impl Evaluator {
         // One range alone has its name, others are bounds like those beside them.
         let mut parts: Vec<String> = Vec::new();
         let alone = self.program.lenient || others.is_empty();
-        let single = names.len() == 1 && !ordered && names != ["rune"] && alone;
+        let named =
+            |it: &&str| *it != "rune" && (self.program.lenient || is_told_by_name(it, held));
+        let single = names.len() == 1 && !ordered && names.iter().all(named) && alone;
         for name in names {
             let floats = || float_range(name).filter(|_| !self.program.lenient);
             match range(name).filter(|_| whole).or_else(floats) {
@@ -340,6 +343,12 @@ fn float_range(name: &str) -> Option<(Number, Number)> {
     };
     let least = Number::parse_signed(&format!("-{limit}")).ok()?;
     Some((least, Number::parse_signed(limit).ok()?))
+}
+
+/// Whether a range has its name where these kinds are left: one of floats, which is of all numbers, not where there
+/// are only whole numbers or only others.
+fn is_told_by_name(name: &str, kinds: Kinds) -> bool {
+    kinds == Kinds::NUMBER || float_range(name).is_none()
 }
 
 /// Whether a number is not in a range.

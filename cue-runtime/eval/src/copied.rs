@@ -198,7 +198,7 @@ impl Evaluator {
     }
 
     /// The value of the `let` that an expression names, if it is there.
-    fn let_named(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
+    pub(crate) fn let_named(&self, expr: ExprId, env: EnvId) -> Option<VertexId> {
         let Code::Let { up, index } = self.program.code(expr) else { return None };
         let EnvKind::Struct(_, lets, _) = self.heap.envs[self.env_up(env, *up)].kind else {
             return None;

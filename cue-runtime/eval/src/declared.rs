@@ -5,7 +5,7 @@ use cue_map::Map;
 use crate::error::{Fault, Kind};
 use crate::evaluator::Evaluator;
 use crate::heap::{Source, VertexId};
-use crate::program::{At, Declaration, ExprId, Presence};
+use crate::program::{At, Declaration, ExprId, LabelKind, Presence};
 use crate::validators::REQUIRED;
 
 /// Values that are said of one as a whole, and are looked at for references.
@@ -31,14 +31,20 @@ impl Evaluator {
         self.declared_as(id).filter(|it| it.1 == Presence::Required).map(|it| it.0).collect()
     }
 
-    /// Where and how firmly each conjunct of a field declares it.
+    /// Where and how firmly each conjunct of a field declares it; an element stands where it is written.
     pub(crate) fn declared_as(
         &mut self,
         id: VertexId,
     ) -> impl Iterator<Item = (At, Presence)> + '_ {
         self.learn_declarations();
-        self.heap.get(id).conjuncts.iter().filter_map(|it| match it.source() {
-            Source::Expr(value, _) => self.declared.places.get(&value).copied(),
+        let it = &*self;
+        let vertex = it.heap.get(id);
+        let element = vertex.label.is_some_and(|label| it.labels.kind(label) == LabelKind::Index);
+        vertex.conjuncts.iter().filter_map(move |conjunct| match conjunct.source() {
+            Source::Expr(value, _) => {
+                let written = || element.then(|| (it.program.at(value), Presence::Member));
+                it.declared.places.get(&value).copied().or_else(written)
+            }
             Source::Data(_) | Source::Vertex(_) => None,
         })
     }

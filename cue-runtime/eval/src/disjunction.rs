@@ -478,9 +478,11 @@ impl Evaluator {
         let conjuncts = self.heap.get(id).conjuncts.clone();
         self.heap.get_mut(candidate).conjuncts = conjuncts;
         self.trying.push((id, candidate));
+        let asked = self.answers.len();
         let candidate = self.unify(candidate);
         let before = self.passed_over;
         let fails = self.refused.contains(&candidate.number()) || self.fails_for_good(candidate);
+        self.recheck_tried(candidate, asked);
         let open = !fails && self.unknown(candidate, 0).is_some();
         self.trying.pop();
         // What is a choice itself is not looked at again with every one around it.

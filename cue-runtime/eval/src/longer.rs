@@ -2,6 +2,7 @@
 //! something in it (cue-errors 1.3).
 
 use crate::evaluator::Evaluator;
+use crate::found::is_in_definition;
 use crate::groups::Membership;
 use crate::heap::{State, VertexId};
 use crate::program::{LabelKind, Presence};
@@ -58,10 +59,13 @@ impl Evaluator {
         fault.is_some_and(|it| it.starts_with(LENGTHS))
     }
 
-    /// Whether an element has fields or elements.
+    /// Whether an element has fields or elements, but for one that shares what a definition has: that stays as it is.
     fn has_parts(&mut self, id: VertexId, index: usize) -> bool {
-        let part = self.heap.get(id).arcs[index].vertex;
-        let part = self.unify(part);
+        let element = self.heap.get(id).arcs[index].vertex;
+        let part = self.unify(element);
+        if part != element && is_in_definition(self, part) {
+            return false;
+        }
         self.heap.get(part).arcs.iter().any(|it| {
             let kind = self.labels.kind(it.label);
             let data = matches!(kind, LabelKind::Regular | LabelKind::Index);

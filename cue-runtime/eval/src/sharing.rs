@@ -3,6 +3,7 @@
 
 use smallvec::SmallVec;
 
+use crate::closed::NOT_ALLOWED;
 use crate::error::{Fault, Kind};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Closed, EnvId, FaultId, Source, State, VertexId};
@@ -277,8 +278,12 @@ impl Evaluator {
     }
 
     /// Whether a field is a reference that leads to another one, or to what that has failed with; what a `let` names,
-    /// and what is made on the way, is nowhere else.
+    /// and what is made on the way, is nowhere else. That it is not allowed where it is is no other field's error.
     pub(crate) fn is_copy(&mut self, id: VertexId) -> bool {
+        let own = self.heap.get(id).fault.map(|it| &self.heap.faults[it]);
+        if own.is_some_and(|it| it.message == NOT_ALLOWED && it.place == Some(id)) {
+            return false;
+        }
         let mut id = id;
         for _ in 0..MOST_SHARED {
             match self.value_of_reference(id) {

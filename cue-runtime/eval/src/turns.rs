@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::conflict::CONFLICT;
 use crate::error::Fault;
 use crate::evaluator::Evaluator;
-use crate::heap::{Source, Vertex, VertexId};
+use crate::heap::{Conjunct, EnvId, Source, Vertex, VertexId};
 use crate::program::{At, Code, ExprId, Presence};
 
 /// How deep it is looked for what disagrees.
@@ -186,21 +186,40 @@ impl Evaluator {
             return false;
         }
         let mut leaves = Vec::new();
+        let mut stands = false;
         for conjunct in self.heap.get(id).conjuncts.iter().filter(|it| !it.late) {
-            let Source::Expr(expr, _) = conjunct.source() else { return false };
+            let Source::Expr(expr, env) = conjunct.source() else { return false };
             for expr in self.unified(expr) {
                 match self.program.code(expr) {
                     Code::Field { .. }
                     | Code::Let { .. }
                     | Code::Variable { .. }
                     | Code::Select(..)
-                    | Code::Index(..) => leaves.push(self.program.at(expr)),
+                    | Code::Index(..) => {
+                        if leaves.is_empty() {
+                            stands = self.stands_for_target(expr, env);
+                        }
+                        leaves.push(self.program.at(expr));
+                    }
                     _ => return false,
                 }
             }
         }
         let [first, second, ..] = leaves.as_slice() else { return false };
-        first != second && self.crosses(old, *first) && self.crosses(new, *second)
+        stands && first != second && self.crosses(old, *first) && self.crosses(new, *second)
+    }
+
+    /// Whether a reference stands for what it leads to while it is alone: a `let` does if that has to be computed.
+    fn stands_for_target(&self, mut expr: ExprId, mut env: EnvId) -> bool {
+        while let Some(named) = self.let_named(expr, env) {
+            let source = self.heap.get(named).conjuncts.first().map(Conjunct::source);
+            let Some(Source::Expr(value, within)) = source else { return true };
+            if !self.program.code(value).is_computed() {
+                return false;
+            }
+            (expr, env) = (value, within);
+        }
+        true
     }
 
     /// Whether a way leads by a reference.

@@ -20,6 +20,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cue_eval::error::LITERAL;
 use cue_eval::evaluation::{Diagnostic, print_json};
 use cue_eval::{
     Budget, Concreteness, Evaluation, LoadError, Profile, Program, Source, Style, compile,
@@ -347,9 +348,12 @@ fn ours(text: &str) -> Answer {
             return [Outcome::Errors(sorted(all.clone())), Outcome::Errors(sorted(all))];
         }
     };
+    // What is written as an error has no path (cue-errors 1.12).
+    let path =
+        |it: &Diagnostic| if it.message == LITERAL { String::new() } else { it.path.clone() };
     let told = |all: Vec<Diagnostic>| {
         Outcome::Errors(sorted(
-            all.iter().map(|it| format!("{}: {}", it.path, it.message)).collect(),
+            all.iter().map(|it| format!("{}: {}", path(it), it.message)).collect(),
         ))
     };
     let ask = |values: Concreteness| {

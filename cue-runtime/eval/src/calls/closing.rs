@@ -24,7 +24,7 @@ impl Evaluator {
             Code::List(_) => Kinds::LIST,
             Code::Type(kinds, _) => *kinds,
             Code::Function(_) => Kinds::FUNC,
-            Code::PatternName { .. } => return self.close_given(argument, env, at),
+            Code::Disjoin(_) => return self.close_given(argument, env, at),
             _ if self.is_of_tags(argument) => return self.close_given(argument, env, at),
             Code::Top => return Err(self.unclosed(at)),
             code if code.is_computed() => return self.close_given(argument, env, at),

@@ -64,6 +64,10 @@ impl Compiler<'_> {
                 // Nothing is said of what is behind a misplaced mark.
                 let operand = match op {
                     Unary::Default => self.push(Code::Bottom, span),
+                    Unary::Attempt => {
+                        self.check_marker(span);
+                        self.expr(operand)
+                    }
                     _ => self.expr(operand),
                 };
                 match op {
@@ -71,15 +75,7 @@ impl Compiler<'_> {
                     Unary::Minus => Code::Negative(operand),
                     Unary::Not => Code::Not(operand),
                     Unary::Bound(compare) => Code::Bound(*compare, operand),
-                    Unary::Attempt => {
-                        if !self.experiments.has(Experiment::Try) {
-                            self.error(span, NO_MARKER);
-                        } else if !self.trying {
-                            let message = "optional marker (?) is only valid within a try clause";
-                            self.error(span, message);
-                        }
-                        Code::Attempt(operand)
-                    }
+                    Unary::Attempt => Code::Attempt(operand),
                     Unary::Open => Code::Opened(operand),
                     Unary::Default => {
                         self.error(span, "preference mark not allowed at this position");
@@ -144,6 +140,15 @@ impl Compiler<'_> {
             }
         };
         self.push(code, span)
+    }
+
+    /// Where a marker stands that is not allowed there: told before what is wrong with its operand.
+    fn check_marker(&mut self, span: Span) {
+        if !self.experiments.has(Experiment::Try) {
+            self.error(span, NO_MARKER);
+        } else if !self.trying {
+            self.error(span, "optional marker (?) is only valid within a try clause");
+        }
     }
 
     pub(super) fn disjuncts(&mut self, expr: &mut Expr, all: &mut Vec<(ExprId, bool)>) {

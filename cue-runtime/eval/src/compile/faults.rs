@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cue_syntax::ast::{Binary, Expr, Ident, Span};
-use cue_syntax::{format_expr, is_identifier};
+use cue_syntax::{format_expr, is_identifier, is_keyword};
 
 use super::{Compiler, LoadError};
 use crate::builtin::Datum;
@@ -91,7 +91,9 @@ impl Compiler<'_> {
             match step {
                 Step::Text(text) => path.push_str(text),
                 Step::Label(name, quoted)
-                    if is_identifier(name) || !quoted && name.starts_with(['_', '#']) =>
+                    if is_identifier(name)
+                        || is_keyword(name)
+                        || !quoted && name.starts_with(['_', '#']) =>
                 {
                     path.push_str(name);
                 }

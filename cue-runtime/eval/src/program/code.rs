@@ -256,6 +256,7 @@ impl Code {
                 | Code::Compare(..)
                 | Code::Arithmetic(..)
                 | Code::Field { .. }
+                | Code::PatternName { .. }
                 | Code::Let { .. }
                 | Code::Variable { .. }
                 | Code::ComputedField { .. }

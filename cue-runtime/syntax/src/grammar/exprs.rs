@@ -148,7 +148,7 @@ impl Grammar<'_> {
                     };
                     let id = self.tree.add(mark, self.end_of(name), Kind::Selector(x, name));
                     let id = self.close(id);
-                    self.question(id)
+                    self.attempt(id)
                 }
                 T::LBrack => self.index(x),
                 T::LParen => {
@@ -194,9 +194,14 @@ impl Grammar<'_> {
         self.close(id)
     }
 
-    /// `x?`, unless a colon follows.
+    /// `x?` of a name, unless a colon follows: that is an optional field.
     pub(super) fn question(&mut self, x: NodeId) -> NodeId {
         if self.is(T::Option) && self.peek() != T::Colon { self.postfix(x) } else { x }
+    }
+
+    /// `x?` of a selection, which is no label.
+    pub(super) fn attempt(&mut self, x: NodeId) -> NodeId {
+        if self.is(T::Option) { self.postfix(x) } else { x }
     }
 
     pub(super) fn index(&mut self, base: NodeId) -> NodeId {
@@ -224,7 +229,7 @@ impl Grammar<'_> {
         };
         let id = self.tree.add(mark, end, kind);
         let id = self.close(id);
-        if sliced { id } else { self.question(id) }
+        if sliced { id } else { self.attempt(id) }
     }
 
     pub(super) fn operand(&mut self) -> NodeId {
