@@ -287,9 +287,20 @@ impl Evaluator {
                     self.place = outside;
                 }
             }
-            if !refused {
-                self.answers.push(answer);
+            match refused {
+                true => self.is_sound_no_more(vertex, candidate),
+                false => self.answers.push(answer),
             }
+        }
+    }
+
+    /// What was found to be without errors before a vertex of it got one.
+    fn is_sound_no_more(&mut self, vertex: VertexId, whole: VertexId) {
+        let mut next = Some(vertex);
+        while let Some(id) = next {
+            self.heap.get_mut(id).sound = 0;
+            self.known_below.remove(&id);
+            next = self.heap.get(id).parent.filter(|_| id != whole);
         }
     }
 

@@ -178,8 +178,11 @@ impl Evaluator {
         }
         let vertex = self.heap.get(id);
         let settled = vertex.state == State::Done && !vertex.is_struct && !vertex.is_list;
+        // A type that is written there is all it will be.
+        let written = operand.map(|it| self.program.code(it));
+        let written = matches!(written, Some(Code::Type(..) | Code::Top));
         match settled {
-            true if self.is_ahead(id) => {
+            true if !written && self.is_ahead(id) => {
                 let kind = self.kind_of_absence(id);
                 self.fail(kind, self.undefined(label), at)
             }
@@ -515,10 +518,10 @@ impl Evaluator {
         let Some(id) = self.default_of(id) else {
             return Some(self.unresolved(id, self.operand_at(operand, at)));
         };
-        let vertex = self.heap.get(id);
-        if let Some(fault) = vertex.fault {
-            return self.heap.faults[fault].kind.is_incomplete().then_some(fault);
+        if let Some(fault) = self.heap.get(id).fault.or_else(|| self.failed_for(id, id)) {
+            return Some(fault);
         }
+        let vertex = self.heap.get(id);
         let done = vertex.state == State::Done && self.scalar_of(vertex).is_none();
         let open = done && !vertex.is_struct && !vertex.is_list;
         open.then(|| self.no_part(id, Some(operand), at, at))
