@@ -298,6 +298,18 @@ impl Evaluator {
         false
     }
 
+    /// The field that a field refers to and is nothing else, by way of others that do the same.
+    pub(crate) fn referred_to(&mut self, id: VertexId) -> Option<VertexId> {
+        let mut found = None;
+        for _ in 0..MOST_SHARED {
+            match self.value_of_reference(found.unwrap_or(id)) {
+                Some(Value::Vertex(of)) if self.is_rooted(of) => found = Some(of),
+                _ => break,
+            }
+        }
+        found
+    }
+
     /// What a field that is one reference gets when it asks for that; `_` beside it says nothing, but in a
     /// definition.
     fn value_of_reference(&mut self, id: VertexId) -> Option<Value> {

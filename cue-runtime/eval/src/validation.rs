@@ -464,12 +464,23 @@ impl Evaluation {
 
     /// Errors of what stands elsewhere: what a field repeats there is told where it is from, whoever stumbles over
     /// it.
-    fn tell(&mut self, told: Vec<Diagnostic>, place: Option<VertexId>, walk: &mut Walk) {
-        let repeats = |it| !walk.repeats && self.evaluator.is_copy(it);
-        match place.is_some_and(repeats) {
-            true => tell_again(told, walk),
-            false => walk.found.extend(told),
+    fn tell(&mut self, mut told: Vec<Diagnostic>, place: Option<VertexId>, walk: &mut Walk) {
+        let repeats = |it: &VertexId| !walk.repeats && self.evaluator.is_copy(*it);
+        let Some(place) = place.filter(repeats) else {
+            walk.found.extend(told);
+            return;
+        };
+        if !told.iter().all(|it| it.kind == Kind::Cycle) {
+            tell_again(told, walk);
+            return;
         }
+        // What only refers to a field of a loop is no field of it: the loop is told of that one (S-60).
+        let original = self.evaluator.referred_to(place);
+        let it = &self.evaluator;
+        let (copy, original) = (it.path(place), it.path(original.unwrap_or(place)));
+        let copies = told.iter_mut().filter(|it| it.path == copy);
+        copies.for_each(|it| it.path.clone_from(&original));
+        walk.found.extend(told);
     }
 
     fn collect_in(
@@ -488,7 +499,15 @@ impl Evaluation {
         if !whole && concrete && !scalar {
             if let Err(fault) = self.evaluator.datum(id) {
                 let fault = self.evaluator.placed(fault, id);
-                self.lacks(fault, walk);
+                let goes_round = self.evaluator.heap.faults[fault].kind == Kind::Cycle;
+                match goes_round && real != id && self.evaluator.is_rooted(real) {
+                    // The loop is told of where it is, not where that is referred to (S-60).
+                    true => {
+                        let told = self.diagnostic(fault);
+                        tell_again(told, walk);
+                    }
+                    false => self.lacks(fault, walk),
+                }
             }
         }
         // Beside a scalar there may be definitions.
