@@ -134,6 +134,10 @@ fn elements(report: &Report) -> Vec<Element<'_>> {
             }
         }
     }
+    // Builtin packages have no text to show.
+    if every.iter().any(|it| it.around.is_some()) {
+        every.retain(|it| it.around.is_some() || it.file.contains('.'));
+    }
     let shown = &every[..every.len().min(PLACES)];
     let mut files: Vec<&str> = Vec::new();
     for place in shown {

@@ -99,12 +99,28 @@ impl Place {
     pub(crate) fn is_at(&self, other: &Place) -> bool {
         (&self.file, self.line, self.column) == (&other.file, other.line, other.column)
     }
+
+    /// Whether it is an argument of the call that the other one is.
+    pub(crate) fn is_argument_of(&self, call: &Place) -> bool {
+        let (Some(here), Some(there)) = (&self.around, &call.around) else { return false };
+        self.file == call.file
+            && there.marked().ends_with(')')
+            && there.span.start < here.span.start
+            && here.span.end < there.span.end
+    }
 }
 
 impl Around {
     /// What is meant.
     pub fn marked(&self) -> &str {
         &self.text[self.span.clone()]
+    }
+
+    /// Marks no more than this name, if it is what begins here: not what is selected of it or called.
+    fn only(&mut self, name: &str) {
+        if self.marked().starts_with(name) {
+            self.span.end = self.span.start + name.len();
+        }
     }
 
     /// The line.
@@ -142,14 +158,41 @@ fn places(wrong: &Diagnostic) -> Vec<(&str, u32, u32)> {
     wrong.positions.iter().map(|it| (it.file.as_str(), it.line, it.column)).collect()
 }
 
+/// Of a call marks no more than the function where an argument is marked, too: a mark within another one is hard to
+/// tell from it.
+fn mark_functions(places: &mut [Place]) {
+    for at in 0..places.len() {
+        let call = &places[at];
+        let has_argument = places.iter().any(|it| it.is_argument_of(call));
+        if let Some(around) = places[at].around.as_mut().filter(|_| has_argument) {
+            let function = around.marked().find('(').unwrap_or(around.span.len());
+            around.span.end = around.span.start + function;
+        }
+    }
+}
+
+/// The name that an error says is not there.
+fn missing(message: &str) -> Option<&str> {
+    let reference = message.strip_prefix("reference ").and_then(|it| it.strip_suffix(" not found"));
+    match reference {
+        Some(quoted) => quoted.strip_prefix('"')?.strip_suffix('"'),
+        None => message.strip_prefix("undefined field: "),
+    }
+}
+
 pub(crate) fn report(wrong: &Diagnostic, files: &mut Files<'_>) -> Report {
     let mut places: Vec<Place> = Vec::new();
+    let named = missing(&wrong.message);
     for at in &wrong.positions {
-        let place = files.place(&at.file, at.line, at.column);
+        let mut place = files.place(&at.file, at.line, at.column);
+        if let Some((around, name)) = place.around.as_mut().zip(named) {
+            around.only(name);
+        }
         if !places.iter().any(|it| it.is_at(&place)) {
             places.push(place);
         }
     }
+    mark_functions(&mut places);
     Report {
         severity: Severity::Error,
         code: wrong.code.clone(),

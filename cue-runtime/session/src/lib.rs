@@ -21,6 +21,7 @@ mod tree; // values with their comments, for patches
 mod schema; // OpenAPI of a value
 pub mod nearest; // the known name nearest to one nobody knows
 mod surroundings; // names that can be seen from a place
+mod written; // where fields are
 mod suggest; // hints for names nobody knows
 #[cfg(not(target_arch = "wasm32"))]
 pub mod native; // the runtime without a sandbox

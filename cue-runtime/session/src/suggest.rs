@@ -13,6 +13,7 @@ use crate::nearest::nearest;
 use crate::protocol::{Diagnostic, Field, FieldSelection, Position, ProgramSpec, Source};
 use crate::session::Session;
 use crate::surroundings::{Surroundings, surroundings};
+use crate::written::{Written, written};
 
 /// Names that need no declaration.
 const PREDECLARED: &[&str] = &[
@@ -28,8 +29,9 @@ const LISTED: usize = 8;
 /// As many names are looked at for hints: whoever has thousands of errors reads those of the first.
 const MOST_LOOKED_AT: usize = 1_000_000;
 
-/// Adds to each error about a name what was probably meant by it: from the names that can be seen where it stands,
-/// and from the fields of the value, for which a session that `start` begins is asked, if any is needed.
+/// Adds to each error without a place where its field is written, and to each about a name what was probably meant by
+/// it: from the names that can be seen where it stands, and from the fields of the value, for which a session that
+/// `start` begins is asked, if any is needed.
 pub fn suggest(
     spec: &ProgramSpec,
     start: impl FnOnce() -> Option<Session>,
@@ -43,6 +45,9 @@ pub fn suggest(
     for it in wrong.iter_mut().filter(|it| it.hints.is_empty()) {
         if fields.looked_at + files.looked_at > MOST_LOOKED_AT {
             return;
+        }
+        if it.positions.is_empty() && !it.message.contains(" in empty disjunction") {
+            it.positions.extend(files.written(&it.path));
         }
         let hint = if it.message == NOT_ALLOWED {
             allowed(&mut fields, &it.path, &refused)
@@ -106,6 +111,24 @@ impl<'a> Files<'a> {
 
     fn file(&mut self, source: &'a Source) -> Rc<File> {
         self.read(source).file.clone()
+    }
+
+    /// Where the field at a path is written, or the nearest one around it.
+    fn written(&mut self, path: &str) -> Option<Position> {
+        let path = parse_selectors(path).ok()?;
+        let mut found: Option<(Written, &Source)> = None;
+        for source in &self.spec.sources {
+            let file = self.file(source);
+            self.looked_at += file.decls.len();
+            let it = written(&file.decls, &path);
+            let further = |it: &Written| found.is_none_or(|(known, _)| it.depth > known.depth);
+            if let Some(it) = it.filter(further) {
+                found = Some((it, source));
+            }
+        }
+        let (it, source) = found?;
+        let (line, column) = self.read(source).lines.at(it.start);
+        Some(Position { file: source.name.clone(), line, column })
     }
 
     fn place(&mut self, at: &Position) -> Option<Place<'a>> {

@@ -69,6 +69,34 @@ fn columns_of_yaml_are_characters() {
 }
 
 #[test]
+fn only_the_name_that_is_missing_is_marked() {
+    let marks = |text: &str| -> Vec<String> {
+        let text = told(&[("a.cue", text)], Verb::Export, EXCERPTS);
+        let below = text.lines().filter_map(|it| it.strip_prefix("  | "));
+        below.filter(|it| it.contains(['^', '-'])).map(str::to_owned).collect()
+    };
+    assert_eq!(marks("x: strings.ToUpper(3)\n"), ["   ^^^^^^^"]);
+    assert_eq!(marks("a: {b: 1}\nx: a.c.d\n"), ["     ^"]);
+    // And of a function whose argument is marked, too, the function.
+    let text = "import \"strings\"\nx: strings.MinRunes(5) & \"abc\"\n";
+    assert_eq!(marks(text), ["   ^^^^^^^^^^^^^^^^ -    -----"]);
+}
+
+#[test]
+fn an_error_without_a_place_is_shown_where_its_field_is() {
+    let text = told(&[("a.cue", "a: b\nb: a & {c: {d: a}}\n")], Verb::Export, EXCERPTS);
+    assert_eq!(
+        text,
+        "\
+error[cue/structural-cycle]: b.c.d: structural cycle
+ --> a.cue:2:13
+  |
+2 | b: a & {c: {d: a}}
+  |             ^"
+    );
+}
+
+#[test]
 fn a_name_nobody_knows_has_a_hint() {
     let hints = |text: &str| -> Vec<String> {
         let text = told(&[("a.cue", text)], Verb::Export, EXCERPTS);
