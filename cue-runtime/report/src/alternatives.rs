@@ -14,13 +14,39 @@ const LISTED: usize = 20;
 /// The longest text of an alternative.
 const LONGEST: usize = 60;
 
-/// How many of the errors that follow tell of the alternatives of the choice that `head` is about.
-pub(crate) fn causes(head: &Diagnostic, following: &[Diagnostic]) -> usize {
-    let Some(count) = head.message.strip_suffix(EMPTY).and_then(|it| it.parse().ok()) else {
-        return 0;
-    };
-    let below = |it: &&Diagnostic| labels(&head.path, &it.path).is_some();
-    following.iter().take(count).take_while(below).count()
+/// As many of the errors told before a choice may tell of its alternatives.
+const LOOKED_BACK: usize = 200;
+
+/// Each error with those that tell of its alternatives. They stand behind it; what a guard meets of a choice has a place
+/// and is told by that, behind them and others.
+pub(crate) fn grouped(wrong: &[Diagnostic]) -> Vec<(&Diagnostic, Vec<&Diagnostic>)> {
+    let mut all: Vec<(&Diagnostic, Vec<&Diagnostic>)> = Vec::new();
+    let mut rest = wrong;
+    while let Some((head, others)) = rest.split_first() {
+        let count = alternatives(head);
+        let below = |it: &&Diagnostic| labels(&head.path, &it.path).is_some();
+        let mut causes: Vec<&Diagnostic> = others.iter().take(count).take_while(below).collect();
+        rest = &others[causes.len()..];
+        let mut at = all.len();
+        if causes.is_empty() && count > 0 {
+            let oldest = at.saturating_sub(LOOKED_BACK);
+            let of_it = |it: &&(&Diagnostic, Vec<_>)| {
+                it.1.is_empty() && alternatives(it.0) == 0 && below(&it.0)
+            };
+            let found = (oldest..at).rev().filter(|it| of_it(&&all[*it])).take(count);
+            for it in found.collect::<Vec<_>>() {
+                causes.insert(0, all.remove(it).0);
+                at = it;
+            }
+        }
+        all.insert(at, (head, causes));
+    }
+    all
+}
+
+/// How many alternatives an error says that a choice has, of which nothing is left.
+fn alternatives(head: &Diagnostic) -> usize {
+    head.message.strip_suffix(EMPTY).and_then(|it| it.parse().ok()).unwrap_or_default()
 }
 
 /// How many labels lead from a path to another one below it.
@@ -55,7 +81,7 @@ fn distance(labels: usize, message: &str) -> Distance {
 /// The alternatives and what is wrong with each.
 pub(crate) fn sorted(
     head: &Diagnostic,
-    causes: &[Diagnostic],
+    causes: &[&Diagnostic],
     files: &mut Files<'_>,
 ) -> Vec<Alternative> {
     let mut all: Vec<(Distance, String, Vec<Report>)> = Vec::new();

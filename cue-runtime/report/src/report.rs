@@ -133,19 +133,16 @@ impl Around {
 pub fn reports(wrong: &[Diagnostic], texts: &dyn Texts) -> Vec<Report> {
     let mut files = Files { texts, read: Vec::new() };
     let mut all = Vec::new();
-    let mut rest = wrong;
     let mut seen = HashSet::new();
-    while let Some((first, others)) = rest.split_first() {
-        let causes = alternatives::causes(first, others);
-        rest = &others[causes..];
+    for (head, causes) in alternatives::grouped(wrong) {
         // What is asked of a value twice is told twice.
-        if !seen.insert((&first.path, &first.message, places(first))) {
+        if !seen.insert((&head.path, &head.message, places(head))) {
             continue;
         }
-        let mut report = report(first, &mut files);
-        if causes > 0 {
+        let mut report = report(head, &mut files);
+        if !causes.is_empty() {
             report.message.truncate(report.message.trim_end_matches(':').len());
-            report.alternatives = alternatives::sorted(first, &others[..causes], &mut files);
+            report.alternatives = alternatives::sorted(head, &causes, &mut files);
             report.hints.extend(alternatives::choices(&report.alternatives));
         }
         all.push(report);

@@ -83,6 +83,15 @@ fn only_the_name_that_is_missing_is_marked() {
 }
 
 #[test]
+fn a_choice_that_a_guard_meets_is_told_with_its_alternatives() {
+    let text = "o: {\n\tif p.a != _|_ {x: 1}\n}\np: {a?: \"A\" | \"B\"}\np: a: \"C\"\nz: 1 & 2\n";
+    let text = told(&[("a.cue", text)], Verb::Vet, EXCERPTS);
+    assert_eq!(text.matches("error[").count(), 2, "{text}");
+    assert!(text.contains("error[cue/eval]: p.a: 2 errors in empty disjunction\n"), "{text}");
+    assert!(text.contains("= help: what it may be: \"A\", \"B\"\n"), "{text}");
+}
+
+#[test]
 fn an_error_without_a_place_is_shown_where_its_field_is() {
     let text = told(&[("a.cue", "a: b\nb: a & {c: {d: a}}\n")], Verb::Export, EXCERPTS);
     assert_eq!(
