@@ -241,6 +241,26 @@ fn a_template_that_cannot_hold_is_shown_where_its_author_wrote_it() {
 }
 
 #[test]
+fn a_parameter_that_is_called_nearly_like_a_declared_one_is_told() {
+    let home = Home::new();
+    let definition = |read: &str| {
+        let text = format!(
+            "box: {{\n\ttype: \"component\"\n\tattributes: workload: type: \"autodetects.core.oam.dev\"\n}}\n\
+             template: {{\n\toutput: {{apiVersion: \"v1\", kind: \"ConfigMap\", data: a: parameter.{read}}}\n\
+             \tparameter: {{replicas: string, other?: string}}\n}}\n"
+        );
+        home.file("box.cue", &text).to_str().unwrap().to_owned()
+    };
+    let warned = home.lateen(&["def", "vet", &definition("replcas")]);
+    let place = ["undefined field: replcas", "box.cue:6:67", "did you mean \"replicas\"?"];
+    assert!(place.iter().all(|it| warned.err.contains(it)), "{}", warned.err);
+    assert!(warned.ok().contains("ok"));
+    for fine in ["replicas", "other", "elsewhere"] {
+        assert_eq!(home.lateen(&["def", "vet", &definition(fine)]).err, "", "{fine}");
+    }
+}
+
+#[test]
 fn errors_of_cue_are_told_as_asked() {
     let home = Home::new();
     let file = home.file("a.cue", "#A: {port: int}\nx: #A & {prot: 1}\n");
