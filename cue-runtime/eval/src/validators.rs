@@ -35,9 +35,8 @@ impl Evaluator {
                 let (package, function) = (it.package(), it.function());
                 let (mut rest, mut wrong, mut as_written) = (Vec::new(), None, false);
                 let called = Called { package, function, at };
-                let parameters = function.parameters.iter().enumerate().skip(1);
-                for (argument, (place, parameter)) in arguments.iter().zip(parameters) {
-                    match self.argument(*argument, env, parameter, place, called) {
+                for (argument, slot) in arguments.iter().zip(called.slots().skip(1)) {
+                    match self.argument(*argument, env, slot) {
                         Ok(datum) => rest.push(datum),
                         Err(fault) => {
                             let value = match self.eval(*argument, env) {
@@ -129,7 +128,8 @@ impl Evaluator {
             let Some(argument) = arguments.get(place).copied() else { continue };
             let at = self.program.at(expr);
             let called = Called { package, function, at };
-            *datum = match self.argument(argument, env, parameter, place + 1, called) {
+            let Some(slot) = called.slot(place + 1) else { continue };
+            *datum = match self.argument(argument, env, slot) {
                 Ok(given) => given,
                 Err(fault) if self.is_asked_later(fault) => {
                     let value = self.short(id);
@@ -165,12 +165,12 @@ impl Evaluator {
                 it => compare::kinds(it),
             };
             let parameter = function.parameters.get(place + 1)?;
-            (!parameter.kinds.meets(kinds)).then_some((place, parameter))
+            (!parameter.kinds.meets(kinds)).then_some(place)
         };
-        let (place, parameter) = rest.iter().enumerate().find_map(wrong)?;
+        let place = rest.iter().enumerate().find_map(wrong)?;
         let Ok(Code::Call(_, arguments)) = self.known_call(expr, env) else { return None };
         let called = Called { package, function, at: self.program.at(expr) };
-        self.argument(*arguments.get(place)?, env, parameter, place + 1, called).err()
+        self.argument(*arguments.get(place)?, env, called.slot(place + 1)?).err()
     }
 
     fn validate_once(

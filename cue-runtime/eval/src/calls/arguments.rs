@@ -1,7 +1,7 @@
 //! Arguments of calls as functions take them (S-52).
 
-use super::{Called, quoted};
-use crate::builtin::{Datum, Kinds, Parameter, Pass};
+use super::{Called, Slot, quoted};
+use crate::builtin::{Datum, Kinds, Pass};
 use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
 use crate::error::{Fault, Kind};
@@ -34,59 +34,65 @@ impl Evaluator {
         env: EnvId,
         function: Called<'_>,
     ) -> Result<Vec<Datum>, FaultId> {
-        let parameters = function.function.parameters;
-        let mut all = Vec::with_capacity(parameters.len());
+        let mut all = Vec::with_capacity(function.function.parameters.len());
         let mut open = None;
-        for (place, parameter) in parameters.iter().enumerate() {
-            all.push(match (given.get(place), parameter.default) {
-                (Some(argument), _) => {
-                    let value = self.eval(*argument, env);
-                    match self.argument_of(value, *argument, parameter, place, function) {
-                        Ok(datum) => datum,
-                        Err(fault) => {
-                            // All of them are evaluated before one is looked at.
-                            let after = given.get(place + 1..);
-                            let after =
-                                self.wrong_arguments(after.unwrap_or_default(), env, function.at);
-                            let again = self.eval(*argument, env);
-                            let own = self.wrong_argument(again, *argument, function.at);
-                            let own = own.map(|_| fault);
-                            if let Some(fault) = self.either_fault(own, after) {
-                                return Err(fault);
-                            }
-                            // Kinds are compared before elements are looked at.
-                            if self.heap.faults[fault].message.starts_with("error in call to ") {
-                                let rest = given.iter().zip(parameters).enumerate();
-                                let misfit =
-                                    rest.skip(place + 1).find_map(|(place, (it, wanted))| {
-                                        let fault = self
-                                            .argument(*it, env, wanted, place, function)
-                                            .err()?;
-                                        let text = &self.heap.faults[fault].message;
-                                        text.starts_with("cannot use ").then_some(fault)
-                                    });
-                                if let Some(fault) = misfit {
-                                    return Err(fault);
-                                }
-                            }
-                            let words = self.asked_for(fault, function).unwrap_or_default();
-                            if words.starts_with("non-concrete ") {
-                                open = Some(fault);
-                            } else if words.starts_with("cannot convert non-concrete ") {
-                                // It asks for all arguments before it converts one.
-                                open.get_or_insert(fault);
-                            } else {
-                                return Err(fault);
-                            }
-                            Datum::Null
-                        }
-                    }
+        for slot in function.slots() {
+            let Some(argument) = given.get(slot.place) else {
+                all.push(slot.parameter.default.map_or(Datum::Null, Datum::text));
+                continue;
+            };
+            let value = self.eval(*argument, env);
+            all.push(match self.argument_of(value, *argument, slot) {
+                Ok(datum) => datum,
+                Err(fault) => {
+                    open = Some(self.refused(fault, open, (given, env), slot)?);
+                    Datum::Null
                 }
-                (None, Some(text)) => Datum::text(text),
-                (None, None) => Datum::Null,
             });
         }
         open.map_or(Ok(all), Err)
+    }
+
+    /// What becomes of an argument that is refused: an error is told at once, unless the function asks for the other
+    /// arguments, too, and tells of this one then, or of an `earlier` one.
+    fn refused(
+        &mut self,
+        fault: FaultId,
+        earlier: Option<FaultId>,
+        (given, env): (&[ExprId], EnvId),
+        slot: Slot<'_>,
+    ) -> Result<FaultId, FaultId> {
+        let call = slot.function.at;
+        // All of them are evaluated before one is looked at.
+        let after = given.get(slot.place + 1..).unwrap_or_default();
+        let after = self.wrong_arguments(after, env, call);
+        if let Some(argument) = given.get(slot.place) {
+            let again = self.eval(*argument, env);
+            let own = self.wrong_argument(again, *argument, call).map(|_| fault);
+            if let Some(fault) = self.either_fault(own, after) {
+                return Err(fault);
+            }
+        }
+        // Kinds are compared before elements are looked at.
+        if self.heap.faults[fault].message.starts_with("error in call to ") {
+            let rest = given.iter().zip(slot.function.slots()).skip(slot.place + 1);
+            let misfit = rest.into_iter().find_map(|(it, slot)| {
+                let fault = self.argument(*it, env, slot).err()?;
+                self.heap.faults[fault].message.starts_with("cannot use ").then_some(fault)
+            });
+            if let Some(fault) = misfit {
+                return Err(fault);
+            }
+        }
+        let words = self.asked_for(fault, slot.function).unwrap_or_default();
+        if words.starts_with("non-concrete ") {
+            Ok(fault)
+        } else if words.starts_with("cannot convert non-concrete ") {
+            // It asks for all arguments before it converts one.
+            Ok(earlier.unwrap_or(fault))
+        } else {
+            Err(fault)
+        }
     }
 
     /// The error of an argument that is data, and not what the function wants.
@@ -198,25 +204,22 @@ impl Evaluator {
         &mut self,
         expr: ExprId,
         env: EnvId,
-        parameter: &Parameter,
-        place: usize,
-        function: Called<'_>,
+        slot: Slot<'_>,
     ) -> Result<Datum, FaultId> {
         let value = self.eval(expr, env);
-        self.argument_of(value, expr, parameter, place, function)
+        self.argument_of(value, expr, slot)
     }
 
     fn argument_of(
         &mut self,
         value: Value,
         expr: ExprId,
-        parameter: &Parameter,
-        place: usize,
-        function: Called<'_>,
+        slot: Slot<'_>,
     ) -> Result<Datum, FaultId> {
+        let Slot { parameter, place, function } = slot;
         let at = self.program.at(expr);
         if parameter.pass == Pass::Schema {
-            return self.schema(value, at, parameter, place, function);
+            return self.schema(value, at, slot);
         }
         let vertex = value.vertex();
         let value = match self.demand_given(value, at, function.at) {
@@ -235,12 +238,12 @@ impl Evaluator {
                 let open = vertex.filter(|it| schemas && self.is_undecided(*it));
                 return Err(match open {
                     Some(id) if !self.kinds_of(id).meets(parameter.kinds) => {
-                        self.open_argument(id, parameter, place, function)
+                        self.open_argument(id, slot)
                     }
                     _ => fault,
                 });
             }
-            Err(Unmet::Open(id)) => return Err(self.open_argument(id, parameter, place, function)),
+            Err(Unmet::Open(id)) => return Err(self.open_argument(id, slot)),
         };
         let kinds = match &value {
             Concrete::Datum(datum) => compare::kinds(datum),
@@ -260,7 +263,7 @@ impl Evaluator {
         }
         let id = match value {
             Concrete::Datum(datum) => {
-                let Some(message) = not_known(&datum, parameter, place, function) else {
+                let Some(message) = not_known(&datum, slot) else {
                     return Ok(datum);
                 };
                 let value = Concrete::Datum(datum);
@@ -274,25 +277,19 @@ impl Evaluator {
         if parameter.wants.is_some_and(|it| !kinds.meets(it.0)) {
             return Ok(Datum::Live(self.handle(id)));
         }
-        self.passed(id, at, parameter, place, function)
+        self.passed(id, at, slot)
     }
 
     /// An argument that values are held against.
-    fn schema(
-        &mut self,
-        value: Value,
-        at: At,
-        parameter: &Parameter,
-        place: usize,
-        function: Called<'_>,
-    ) -> Result<Datum, FaultId> {
+    fn schema(&mut self, value: Value, at: At, slot: Slot<'_>) -> Result<Datum, FaultId> {
+        let Slot { parameter, function, .. } = slot;
         if parameter.kinds == Kinds::STRUCT {
-            self.is_struct(&value, at, place, function)?;
+            self.is_struct(&value, at, slot)?;
             let vertex = value.vertex();
             let open = vertex.map(|it| (it, self.demand_given(value.clone(), at, function.at)));
             match open {
                 Some((_, Err(Unmet::Open(id)))) => {
-                    return Err(self.open_argument(id, parameter, place, function));
+                    return Err(self.open_argument(id, slot));
                 }
                 Some((id, Err(Unmet::Fault(fault))))
                     if self.is_undecided(id) || !self.heap.get(self.follow(id)).is_struct =>
@@ -309,9 +306,7 @@ impl Evaluator {
                 self.placed_at(id, spot);
                 Ok(Datum::Live(self.handle(id)))
             }
-            Value::Vertex(id) if self.follow(id) == self.place => {
-                Err(self.open_argument(id, parameter, place, function))
-            }
+            Value::Vertex(id) if self.follow(id) == self.place => Err(self.open_argument(id, slot)),
             Value::Vertex(id) => {
                 // What is wrong with a schema is nothing that a value could be held against.
                 let real = self.unify(id);
@@ -323,14 +318,8 @@ impl Evaluator {
     }
 
     /// A list or struct, as far as the function looks into it.
-    fn passed(
-        &mut self,
-        id: VertexId,
-        at: At,
-        parameter: &Parameter,
-        place: usize,
-        function: Called<'_>,
-    ) -> Result<Datum, FaultId> {
+    fn passed(&mut self, id: VertexId, at: At, slot: Slot<'_>) -> Result<Datum, FaultId> {
+        let Slot { parameter, function, .. } = slot;
         // Values that a function only passes on may be open, but not wrong.
         if matches!(parameter.pass, Pass::Live | Pass::LiveLists | Pass::LiveTree) {
             if let Some(fault) = self.permanent(id, 0) {
@@ -339,7 +328,7 @@ impl Evaluator {
             }
         }
         match parameter.pass {
-            Pass::Numbers | Pass::Strings => self.elements_as(id, parameter.pass, place, function),
+            Pass::Numbers | Pass::Strings => self.elements_as(id, slot),
             Pass::Scalar | Pass::Data => match self.wrong_within(id, function) {
                 Some(fault) => Err(self.in_call(fault, function)),
                 None => match self.datum(id) {
@@ -394,13 +383,8 @@ impl Evaluator {
     }
 
     /// An error if a value that is passed as it is cannot be a struct.
-    fn is_struct(
-        &mut self,
-        value: &Value,
-        at: At,
-        place: usize,
-        function: Called<'_>,
-    ) -> Result<(), FaultId> {
+    fn is_struct(&mut self, value: &Value, at: At, slot: Slot<'_>) -> Result<(), FaultId> {
+        let Slot { place, function, .. } = slot;
         let (text, kinds, from) = match value {
             Value::Datum(datum) => (datum.cue_text(), compare::kinds(datum), vec![at]),
             Value::Vertex(id) => {
@@ -433,13 +417,8 @@ impl Evaluator {
     }
 
     /// An argument that is a type or the like.
-    pub(super) fn open_argument(
-        &mut self,
-        id: VertexId,
-        parameter: &Parameter,
-        place: usize,
-        function: Called<'_>,
-    ) -> FaultId {
+    pub(super) fn open_argument(&mut self, id: VertexId, slot: Slot<'_>) -> FaultId {
+        let Slot { parameter, place, function } = slot;
         let kinds = self.kinds_of(id);
         if !kinds.meets(parameter.kinds) {
             let text = self.short(id);
@@ -546,12 +525,8 @@ fn takes_no_struct(function: Called<'_>) -> bool {
 }
 
 /// What is said of a text that is none of those a parameter takes.
-fn not_known(
-    datum: &Datum,
-    parameter: &Parameter,
-    place: usize,
-    function: Called<'_>,
-) -> Option<String> {
+fn not_known(datum: &Datum, slot: Slot<'_>) -> Option<String> {
+    let Slot { parameter, place, function } = slot;
     let Datum::String(text) = datum else { return None };
     if parameter.one_of.is_empty() || parameter.one_of.contains(&&**text) {
         return None;

@@ -2,7 +2,7 @@
 
 use cue_map::Map;
 
-use super::Called;
+use super::{Called, Slot};
 use crate::builtin::{Datum, Kinds, Pass};
 use crate::compare;
 use crate::demand::{Concrete, Unmet};
@@ -41,14 +41,9 @@ impl Evaluator {
     }
 
     /// The elements of a list of numbers or strings.
-    pub(super) fn elements_as(
-        &mut self,
-        list: VertexId,
-        pass: Pass,
-        place: usize,
-        function: Called<'_>,
-    ) -> Result<Datum, FaultId> {
-        let (kinds, noun) = match pass {
+    pub(super) fn elements_as(&mut self, list: VertexId, slot: Slot<'_>) -> Result<Datum, FaultId> {
+        let Slot { parameter, place, function } = slot;
+        let (kinds, noun) = match parameter.pass {
             Pass::Strings => (Kinds::STRING, "string"),
             _ => (Kinds::NUMBER, "number"),
         };

@@ -9,7 +9,7 @@ mod sorting; // by a comparator
 mod value; // functions as values
 
 use crate::builtin::{
-    CallContext, CallError, Code as CallCode, Datum, Function, Kinds, NOTHING_SAID, Run,
+    CallContext, CallError, Code as CallCode, Datum, Function, Kinds, NOTHING_SAID, Parameter, Run,
 };
 use crate::compare;
 use crate::demand::{Concrete, Operand, Unmet};
@@ -46,7 +46,29 @@ pub(crate) struct Called<'a> {
     pub(crate) at: At,
 }
 
-impl Called<'_> {
+/// A place for an argument in a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'a> {
+    /// What the function takes there.
+    parameter: &'static Parameter,
+    /// Which one, from 0.
+    place: usize,
+    function: Called<'a>,
+}
+
+impl<'a> Called<'a> {
+    /// The place for an argument, from 0; none if the function has no such parameter.
+    pub(crate) fn slot(self, place: usize) -> Option<Slot<'a>> {
+        let parameter = self.function.parameters.get(place)?;
+        Some(Slot { parameter, place, function: self })
+    }
+
+    /// All of them.
+    pub(crate) fn slots(self) -> impl Iterator<Item = Slot<'a>> {
+        let parameters = self.function.parameters.iter().enumerate();
+        parameters.map(move |(place, parameter)| Slot { parameter, place, function: self })
+    }
+
     /// As errors of the call name it.
     fn path(&self) -> String {
         format!("{}.{}", self.package, self.function.name)

@@ -115,6 +115,9 @@ impl Compiler<'_> {
             let label = self.label(&name);
             names.insert(name, Named::Field(label));
         }
+        if field.alias.is_none() && field.key_alias.is_none() {
+            return;
+        }
         let Some((kind, text)) = fixed(&field.label) else { return };
         if let Some(key) = &field.key_alias {
             let label = self.program.labels.of(kind, &text);
