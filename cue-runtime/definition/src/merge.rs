@@ -195,7 +195,7 @@ impl<'a> Printer<'a> {
         let own_lets = std::mem::take(&mut parts.lets);
         self.add_lets(&own_lets, lets, &mut items);
         let mut operands = parts.operands;
-        let closed = self.found.closed.contains(&self.path.join("."));
+        let closed = !parts.open && self.found.closed.contains(&self.path.join("."));
         let own = match closed {
             true => |own: Out| Out::primary(format!("close({})", own.text())),
             false => |own| own,

@@ -98,5 +98,21 @@ fn remarked(mut tree: Tree) -> Tree {
             }
         }
     }
+    embedded_texts(&mut tree);
     tree
+}
+
+/// A text of several lines that a struct begins with has no place: it is indented as what is around the struct, before
+/// its line begins.
+fn embedded_texts(tree: &mut Tree) {
+    let firsts = tree.nodes.iter().filter_map(|it| match &it.kind {
+        Kind::Struct { decls, .. } => match tree[*decls.first()?].kind {
+            Kind::Embed(it) if matches!(tree[it].kind, Kind::Literal(..)) => Some(it),
+            _ => None,
+        },
+        _ => None,
+    });
+    for it in firsts.collect::<Vec<_>>() {
+        tree[it].mark.distance = Distance::Absent;
+    }
 }

@@ -335,7 +335,12 @@ impl<'a> Printer<'a> {
         let kept = self.keeps_attributes();
         let attributes = field.attributes.iter().filter(|_| kept);
         let attributes = attributes.map(|it| format!("@{}({})", it.name, it.body)).collect();
-        let label = format!("{alias}{label}{}", marker(field.marker));
+        // What a pattern matches need not be there anyway.
+        let mark = match field.label {
+            AstLabel::Pattern(..) => "",
+            _ => marker(field.marker),
+        };
+        let label = format!("{alias}{label}{mark}");
         Item::Field(Declared {
             docs,
             below: below.into_iter().collect(),
