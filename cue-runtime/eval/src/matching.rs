@@ -2,6 +2,7 @@
 
 use crate::builtin::{Datum, Kinds};
 use crate::closed::NOT_ALLOWED;
+use crate::conflict::CONFLICT;
 use crate::error::{Fault, Kind, LITERAL};
 use crate::evaluator::{Evaluator, Value};
 use crate::heap::{Conjunct, EnvId, FaultId, Source, Test, VertexId};
@@ -122,7 +123,7 @@ impl Evaluator {
                     _ => Kind::Permanent,
                 };
                 let mut inner = self.moved(inner, both, id);
-                if inner.message == REQUIRED {
+                if inner.message == REQUIRED || inner.message.starts_with(CONFLICT) {
                     inner.positions.extend(self.refers_at(said));
                 }
                 inner.positions.push(inner.at);
@@ -153,6 +154,7 @@ impl Evaluator {
         }
         let way = self.way_to_test(id, expr);
         for each in schemas {
+            let (shares, literal) = (self.shares_at(each), self.literal_at(each));
             let both = self.matched(subject, each);
             let mut all = self.first_failing(both);
             if all.is_empty() {
@@ -174,8 +176,12 @@ impl Evaluator {
                 if matches!(it.message.as_str(), REQUIRED | NOT_ALLOWED) {
                     it.at = at;
                 }
-                if it.message.starts_with(crate::conflict::CONFLICT) {
+                if it.message.starts_with(CONFLICT) {
                     it.positions.extend_from_slice(&way);
+                    it.positions.extend(shares);
+                    // Of a field that a schema embeds it is told where that is from, not what embeds it.
+                    let within = it.place != Some(both);
+                    it.positions.retain(|at| !within || Some(*at) != literal);
                 }
             }
             // Errors of schemas in a schema stand beside each other, too.
@@ -281,12 +287,49 @@ impl Evaluator {
         None
     }
 
-    /// The way in of a test, by which its schemas come, too (cue-errors 2.2).
-    fn way_to_test(&self, id: VertexId, test: ExprId) -> Vec<At> {
-        let is_test = |it: &&Conjunct| matches!(it.source(), Source::Expr(expr, _) if expr == test);
-        let found = self.heap.get(id).conjuncts.iter().find(is_test);
+    /// Where a literal is that is all of a value.
+    fn literal_at(&self, id: VertexId) -> Option<At> {
+        let mut own = self.heap.get(id).conjuncts.iter();
+        let (Some(only), None) = (own.next(), own.next()) else { return None };
+        let Source::Expr(expr, _) = only.source() else { return None };
+        matches!(self.program.code(expr), Code::Struct(_)).then(|| self.program.at(expr))
+    }
+
+    /// The way in of a test, by which its schemas come, too: what it came by, and the references to what has it
+    /// (cue-errors 2.2).
+    fn way_to_test(&mut self, id: VertexId, test: ExprId) -> Vec<At> {
         let mut way = Vec::new();
-        self.heap.way_in(found.map_or(0, |it| it.via), &mut way);
+        let mut next = Some(id);
+        for _ in 0..MOST_REPEATS {
+            let Some(id) = next.take() else { break };
+            let mut open = Vec::new();
+            for conjunct in &self.heap.get(self.follow(id)).conjuncts {
+                if let Source::Expr(expr, env) = conjunct.source() {
+                    open.push((expr, env, conjunct.via));
+                }
+            }
+            while let Some((expr, env, via)) = open.pop() {
+                if let Code::Unify(left, right) = self.program.code(expr) {
+                    open.extend([(*right, env, via), (*left, env, via)]);
+                    continue;
+                }
+                let refers = self.refers_at(expr);
+                let target = match refers {
+                    Some(_) => self.eval(expr, env).vertex().map(|it| self.follow(it)),
+                    None => None,
+                };
+                let has = |it: &VertexId| {
+                    let tests = &self.heap.get(*it).tests;
+                    tests.iter().any(|it| matches!(it.0, Test::Match(other, _) if other == test))
+                };
+                next = target.filter(has);
+                if expr == test || next.is_some() {
+                    self.heap.way_in(via, &mut way);
+                    way.extend(refers);
+                    break;
+                }
+            }
+        }
         way
     }
 
@@ -355,9 +398,7 @@ impl Evaluator {
             let own: Vec<At> = own.collect();
             fault.positions = self.named_at(place).into_iter().chain(own).collect();
         }
-        if fault.message.starts_with(crate::conflict::CONFLICT)
-            || fault.message.starts_with("invalid value ")
-        {
+        if fault.message.starts_with(CONFLICT) || fault.message.starts_with("invalid value ") {
             match self.default_of(place) {
                 Some(default) if default != self.follow(place) => {
                     fault.positions.push(self.written_at(default));
@@ -368,7 +409,7 @@ impl Evaluator {
                 {
                     fault.positions.push(self.written_at(place));
                 }
-                _ if fault.message.starts_with(crate::conflict::CONFLICT) => {
+                _ if fault.message.starts_with(CONFLICT) => {
                     fault.positions.extend(self.way_of_tests(place));
                     fault.positions.extend(self.origin(place));
                 }

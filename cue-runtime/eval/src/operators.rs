@@ -493,6 +493,8 @@ impl Evaluator {
         let counted = called.is_some_and(|it| matches!(it.0.run, Run::Evaluator(Special::MatchN)));
         let given = |place: usize| called.and_then(|it| it.1.get(place));
         let placed = |(place, it): (usize, &ExprId)| match (given(place), program.code(*it)) {
+            // A list of schemas has no place, be it written here or elsewhere.
+            _ if own && place == 1 => Vec::new(),
             (Some(Datum::Live(raw)), _) => match self.handled(*raw) {
                 Some(id) => {
                     let whole = self.heap.get(self.follow(id));
