@@ -180,7 +180,10 @@ impl Evaluator {
                     it.positions.extend_from_slice(&way);
                     it.positions.extend(shares);
                     // Of a field that a schema embeds it is told where that is from, not what embeds it.
-                    let within = it.place != Some(both);
+                    let below = |it: &VertexId| {
+                        self.is_ancestor(both, *it) && self.follow(*it) != self.follow(both)
+                    };
+                    let within = it.place.as_ref().is_some_and(below);
                     it.positions.retain(|at| !within || Some(*at) != literal);
                 }
             }
