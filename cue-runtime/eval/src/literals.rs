@@ -64,7 +64,9 @@ impl Evaluator {
         at: At,
         work: &mut Work,
     ) {
-        if conjunct.by_reference && self.contains_itself(id, literal) {
+        let by_reference = conjunct.by_reference;
+        if by_reference && (self.is_own_operand(id, expr, env) || self.contains_itself(id, literal))
+        {
             self.raise(id, Fault::spread(Kind::StructuralCycle, "structural cycle"));
             return;
         }
@@ -396,6 +398,27 @@ impl Evaluator {
             },
         };
         !sources.any(is_data)
+    }
+
+    /// Whether a literal that is what it embeds and nothing else is computed from itself: no field lies between
+    /// (`a: {(*a | 0) + 1}`).
+    fn is_own_operand(&self, id: VertexId, expr: ExprId, env: EnvId) -> bool {
+        let Code::Struct(literal) = self.program.code(expr) else { return false };
+        let declarations = &self.program.structs[*literal as usize].declarations;
+        if !declarations.iter().all(|it| matches!(it, Declaration::Embed(_))) {
+            return false;
+        }
+        let own =
+            |it: &Conjunct| matches!(it.source(), Source::Expr(at, of) if (at, of) == (expr, env));
+        let mut next = id;
+        while self.heap.get(next).label.is_none() {
+            let Some(above) = self.heap.get(next).parent else { return false };
+            if self.heap.get(above).conjuncts.iter().any(own) {
+                return true;
+            }
+            next = above;
+        }
+        false
     }
 
     pub(crate) fn ancestors(&self, id: VertexId) -> impl Iterator<Item = VertexId> {

@@ -24,6 +24,14 @@ impl Evaluator {
         let at = self.program.at(expr);
         match callee {
             Callee::Plain(Plain::MatchN | Plain::MatchIf) => {
+                // An argument that is wrong as it is written is so whatever the value.
+                let bottom = |it: &&ExprId| matches!(self.program.code(**it), Code::Bottom);
+                if let Some(wrong) = arguments.iter().find(bottom) {
+                    if let Value::Fault(fault) = self.eval(*wrong, env) {
+                        self.raise_id(id, fault);
+                    }
+                    return;
+                }
                 // Of a struct that something else has come before it is not asked.
                 let vertex = self.heap.get_mut(id);
                 if vertex.kinds != Kinds::BOTTOM || !vertex.picks.is_empty() {
